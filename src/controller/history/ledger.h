@@ -112,6 +112,8 @@ class Ledger {
   // may be more.
   Result<bool> trim(std::size_t windows, Nanos now_utc);
 
+  // Whether other controllers share the history, so that this one may have no agents.
+  bool shared() const { return options_.fence != nullptr; }
   std::uint64_t windowsWritten() const { return windows_written_; }
   // Returns the number of blocks that could not be read or made.
   std::uint64_t blocksDropped() const { return blocks_dropped_; }

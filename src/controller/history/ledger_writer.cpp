@@ -105,6 +105,7 @@ void LedgerWriter::run() {
     }
     const std::uint64_t before = ledger_->windowsWritten();
     if (!batches.empty()) commit(std::move(batches));
+    tryAgain();
     events_.writeTo(*ledger_, monotonicNow());
     readOne();
     const auto just_written = static_cast<std::size_t>(ledger_->windowsWritten() - before);
@@ -134,6 +135,14 @@ void LedgerWriter::commit(std::vector<LedgerBatch> batches) {
   } else {
     failed(std::move(batches), status.error());
   }
+}
+
+// While the history could not be written, the agents may have gone to other controllers. Then no
+// batch comes that would show that it can be written again.
+void LedgerWriter::tryAgain() {
+  if (!failure_logged_ || !ledger_->shared() || monotonicNow() < try_again_due_mono_) return;
+  try_again_due_mono_ = monotonicNow() + kRetry;
+  commit({});
 }
 
 void LedgerWriter::succeeded(const std::vector<LedgerBatch>& batches) {

@@ -75,6 +75,7 @@ class LedgerWriter {
   bool mayRead() const;
   void report(const std::vector<LedgerBatch>& batches, bool committed);
   void commit(std::vector<LedgerBatch> batches);
+  void tryAgain();
   void readOne();
   void succeeded(const std::vector<LedgerBatch>& batches);
   void failed(std::vector<LedgerBatch> batches, const Error& error);
@@ -103,6 +104,7 @@ class LedgerWriter {
 
   // These belong to the ledger's thread.
   bool failure_logged_ = false;
+  Nanos try_again_due_mono_ = 0;
   Nanos trim_due_mono_ = 0;
   Nanos roll_up_due_mono_ = 0;
 

@@ -10,6 +10,7 @@
 
 #include "common/file.h"
 #include "controller/history/ledger.h"
+#include "controller/history/ledger_writer.h"
 #include "unit/controller/history/test_history.h"
 #include "unit/controller/support.h"
 
@@ -292,6 +293,22 @@ TEST_F(FencedLedger, NothingIsCommittedAfterTheSessionHasEnded) {
   renew(a);
   EXPECT_EQ(commit(*ledger, "host-1", 2), "") << "it has a new session";
   EXPECT_EQ(blocks(), 2);
+}
+
+TEST_F(FencedLedger, OneWithoutAgentsNoticesThatItCanWriteAgain) {
+  Lease a = leaseOf("a");
+  Lease b = leaseOf("b");
+  ASSERT_EQ(join(a), "");
+  ASSERT_EQ(join(b), "");
+  settle(a, b);
+  LedgerWriter writer(open(a));
+  endLease("a");
+  renew(b);
+  ASSERT_TRUE(writer.submit(batchOf("host-1", {1, 1})));
+  ASSERT_TRUE(test::eventually([&] { return !writer.status().writing; }));
+  renew(a);  // it has a new session, and the agent is somewhere else now
+  ASSERT_TRUE(test::eventually([&] { return writer.status().writing; }));
+  EXPECT_EQ(writer.status().last_error, "");
 }
 
 TEST_F(FencedLedger, AFormerLeaderWritesNoIncidents) {
