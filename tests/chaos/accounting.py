@@ -1,13 +1,14 @@
 """What agents made against what the controller's history holds, row by row.
 
 Made is what the tap saw agents send, and what lay in the spool of an agent when it was killed. Held is
-what the history has, read from the file. Both are read by code that shares nothing with the product's."""
+what the history has, read from its file or database. Both are read by code that shares nothing with the product's."""
 
 import collections
 import ipaddress
 import pathlib
 import sqlite3
 import struct
+import subprocess
 
 import batches
 import history
@@ -16,31 +17,73 @@ Audit = collections.namedtuple("Audit", "rows lost twice altered unknown")
 Audit.faults = property(lambda self: self.lost + self.twice + self.altered + self.unknown)
 
 
-def held(path, after):
-    """(id, Key, sequence, rows) of the windows in the history behind block `after`."""
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)
-    try:
-        for found in connection.execute(
+def block(identity, probe, source, path, incarnation, index, sequence, content):
+    """(id, Key, sequence, rows) of a line of the table `blocks`."""
+    rows = {destination: tuple(row[name] for name in batches.COUNTS) for destination, row in history.rows_of(content).items()}
+    return identity, batches.Key(probe, str(ipaddress.ip_address(source)), path, incarnation, index), sequence, rows
+
+
+class SqliteBlocks:
+    """The windows of a history in a file."""
+
+    def __init__(self, path):
+        self._path = path
+        self._last = 0
+
+    def more(self):
+        """The blocks that have come since the call before."""
+        connection = sqlite3.connect(f"file:{self._path}?mode=ro", uri=True, timeout=10)
+        try:
+            found = [block(*line) for line in connection.execute(
                 "SELECT id, probe, source, path, incarnation, start_ns / window_ns, sequence, content FROM blocks"
-                " WHERE minute = 0 AND id > ? ORDER BY id", (after,)):
-            key = batches.Key(found[1], str(ipaddress.ip_address(found[2])), *found[3:6])
-            rows = {destination: tuple(row[name] for name in batches.COUNTS)
-                    for destination, row in history.rows_of(found[7]).items()}
-            yield found[0], key, found[6], rows
-    except sqlite3.OperationalError as failure:
-        raise OSError(str(failure)) from failure
-    finally:
-        connection.close()
+                " WHERE minute = 0 AND id > ? ORDER BY id", (self._last,))]
+        except sqlite3.OperationalError as failure:
+            raise OSError(str(failure)) from failure
+        finally:
+            connection.close()
+        self._last = found[-1][0] if found else self._last
+        return found
+
+
+class PostgresBlocks:
+    """The windows of a history in PostgreSQL."""
+
+    # Transactions of several controllers do not end in the order of their ids.
+    LATE = 1000
+
+    def __init__(self, server):
+        """`server()`: the primary as it is now (postgres.py)."""
+        self._server = server
+        self._seen = set()
+
+    def more(self):
+        """The blocks that have come since the call before."""
+        after = max(self._seen, default=0) - self.LATE
+        try:
+            lines = self._server().sql(
+                "SELECT id, probe, encode(source, 'hex'), path, incarnation, start_ns / window_ns, sequence,"
+                f" encode(content, 'hex') FROM blocks WHERE minute = 0 AND id > {after} ORDER BY id", "pingloom")
+        except subprocess.CalledProcessError as failure:
+            raise OSError(failure.stderr) from failure
+        found = [self._parsed(line) for line in lines if int(line.partition("|")[0]) not in self._seen]
+        self._seen.update(each[0] for each in found)
+        return found
+
+    @staticmethod
+    def _parsed(line):
+        identity, probe, source, path, incarnation, index, sequence, content = line.split("|")
+        return block(int(identity), probe, bytes.fromhex(source), int(path), int(incarnation), int(index), int(sequence),
+                     bytes.fromhex(content))
 
 
 class Accounts:
-    """`tap`: the file of what was sent. Memory: one set entry for each window ever held."""
+    """`tap`: the file of what was sent. `ledger`: SqliteBlocks or PostgresBlocks. Memory: one set entry for each window
+    ever held."""
 
     def __init__(self, tap, ledger):
         self._tap = pathlib.Path(tap)
-        self._ledger = pathlib.Path(ledger)
+        self._ledger = ledger
         self._read = 0        # bytes of the tap's file
-        self._block = 0       # the last one that was seen
         self._waiting = {}    # (Key, sequence): rows; made and not yet held
         self._held = set()    # hashes of Key: of all that is held
         self._names = collections.defaultdict(set)  # by incarnation, which is its start in nanoseconds: sequences made
@@ -68,10 +111,9 @@ class Accounts:
         self._read += at
 
     def read_ledger(self):
-        found = list(held(self._ledger, self._block))
+        found = self._ledger.more()
         self.read_tap()  # what was held by then was sent before it
-        for block, key, sequence, rows in found:
-            self._block = block
+        for _, key, sequence, rows in found:
             self._hold(key, sequence, rows)
 
     def _hold(self, key, sequence, rows):

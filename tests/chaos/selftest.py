@@ -5,7 +5,7 @@ import contextlib
 import shutil
 import sqlite3
 
-from accounting import Accounts
+from accounting import Accounts, SqliteBlocks
 
 ONE_WINDOW = "(SELECT id FROM blocks WHERE minute = 0 ORDER BY id LIMIT 1 OFFSET 7)"
 COLUMNS = "probe, source, path, start_ns, window_ns, minute, incarnation, sequence, content"
@@ -22,7 +22,7 @@ def copy(ledger, path, *statements):
 
 
 def audit(tap, ledger, spoil=None):
-    accounts = Accounts(tap, ledger)
+    accounts = Accounts(tap, SqliteBlocks(ledger))
     accounts.read_tap()
     if spoil:
         spoil(accounts)

@@ -7,7 +7,6 @@ from processes import eventually
 
 PATIENCE = 90.0
 HOLDS = 1.5  # agents and controller publish what they are once a second
-GOAL_SECONDS = 5.0
 MIB = 1 << 20
 
 Result = collections.namedtuple("Result", "fault rows lost twice wrong unseen connected shown peaks descriptors open failure")
@@ -103,7 +102,7 @@ def missed(result, shared=False):
     if result.unseen:
         misses.append(f"{result.unseen} pings or batches in no row")
     for what in ("connected", "shown"):
-        if getattr(result, what) > GOAL_SECONDS and not shared:
+        if getattr(result, what) > result.fault.goal and not shared:
             misses.append(f"{what} after {getattr(result, what):.1f} s")
     if result.descriptors > 4:
         misses.append(f"{result.descriptors} more descriptors")

@@ -1,5 +1,5 @@
-"""What the faults happen to: a mesh on hosts with networks of their own, its controller's and its agents'
-state on small disks, a tap between them, and what being well means."""
+"""What every world has that faults happen to: a mesh on hosts with networks of their own, agents' state on small disks, a
+witness between them and their controllers, and what being well means."""
 
 import pathlib
 import random
@@ -15,11 +15,10 @@ import mesh as meshes  # noqa: E402
 import namespaces  # noqa: E402
 from accounting import Accounts  # noqa: E402
 from fabric import Fabric  # noqa: E402
-from processes import binary, children, eventually  # noqa: E402
+from processes import binary, eventually  # noqa: E402
 from vitals import Vitals, descriptors  # noqa: E402
 
 SHAPE = {"interval": "100ms", "timeout": "200ms", "window": "1s"}
-CONTROLLER_DISK = 64 << 20
 AGENT_DISK = 8 << 20
 OPEN = 6.0  # seconds after which a ping's window is closed for sure: window, timeout, grace, and what a busy machine adds
 SETTLES = 20.0  # seconds that what is under way has to reach the history
@@ -34,6 +33,10 @@ class Case:
     def addCleanup(self, call, *arguments, **named):
         self._cleanups.append((call, arguments, named))
 
+    @staticmethod
+    def assertEqual(first, second, message=""):
+        assert first == second, f"{first} is not {second}: {message}"
+
     def end(self):
         while self._cleanups:
             call, arguments, named = self._cleanups.pop()
@@ -41,6 +44,8 @@ class Case:
 
 
 class World(meshes.Mesh):
+    """Without controllers: one_controller.py and several_controllers.py have them."""
+
     def __init__(self, case, hosts, seed, protocols):
         try:
             network, self.fabric = Fabric(case), True
@@ -50,45 +55,42 @@ class World(meshes.Mesh):
         super().__init__(case, hosts=hosts, network=network, protocols=protocols, **SHAPE)
         self.protocols = protocols
         self.random = random.Random(seed)
-        self.controller_environment = None
-        self.tap_port = meshes.free_port()
         self.tap_file = self.directory / "sent"
+        self.tap_file.touch()
         self.small_disks = True
-        try:
-            namespaces.mount_small_disk(case, self.state_dir(), CONTROLLER_DISK)
-            for index in range(hosts):
-                namespaces.mount_small_disk(case, self.state_dir(index), AGENT_DISK)
-        except unittest.SkipTest as reason:
-            print(f"no disks of their own ({reason})", flush=True)
-            self.small_disks = False
-        self.accounts = Accounts(self.tap_file, self.state_dir() / "history.sqlite")
+        for index in range(hosts):
+            self.give_a_small_disk(self.state_dir(index), AGENT_DISK)
+        self.accounts = Accounts(self.tap_file, self.ledger())
         self.vitals = Vitals(self)
         self.lifted_at = None
+        self.shared = False  # with other programs, so that no time is judged
         self.gaps = 0
 
-    def state_dir(self, agent=None):
-        return self.directory / ("controller" if agent is None else f"agent-{agent}")
+    def give_a_small_disk(self, path, size):
+        try:
+            namespaces.mount_small_disk(self.case, path, size)
+        except unittest.SkipTest as reason:
+            if self.small_disks:
+                print(f"no disks of their own ({reason})", flush=True)
+            self.small_disks = False
 
-    def write_agent_config(self, index):
-        path = super().write_agent_config(index)
-        path.write_text(path.read_text().replace(f"{self.home}:{self.control_port}", f"{self.home}:{self.tap_port}", 1))
-        return path
+    def ledger(self):
+        """The history's blocks, as accounting.py reads them."""
+        raise NotImplementedError
 
-    def start(self):
-        self.tap_file.touch()
-        self.tap = self.run("tap", sys.executable, "-B", str(HERE / "tap.py"), f"{self.home}:{self.tap_port}",
-                            f"{self.home}:{self.control_port}", str(self.tap_file))
-        super().start()
+    def state_dir(self, agent):
+        return self.directory / f"agent-{agent}"
+
+    def run_tap(self, name, listen, controller, inside=None):
+        self.run(name, sys.executable, "-B", str(HERE / "tap.py"), listen, controller, str(self.tap_file), inside=inside)
+
+    def begin(self):
+        """Returns once all that has been started is well."""
         eventually(lambda: not self.amiss({}), 60, lambda: f"a healthy mesh: {self.amiss({})}")
         self.vitals.start()
         return self
 
     # ---- its processes ----
-
-    def run(self, name, *arguments, environment=None, inside=None):
-        if name == "controller":
-            environment = self.controller_environment
-        return super().run(name, *arguments, environment=environment, inside=inside)
 
     def kill_agent(self, index):
         """SIGKILL. What lies in its spool then is made, whether it was sent or not."""
@@ -96,16 +98,12 @@ class World(meshes.Mesh):
         for batch in batches.spooled(self.state_dir(index) / "spool"):
             self.accounts.make(batch)
 
-    def redis_pid(self):
-        return children(self.controller.pid, "redis-server")[0]
-
     def pids(self):
-        found = [("controller", self.controller.pid)]
-        found += [(f"agent-{index}", agent.pid) for index, agent in list(self.agents.items())]
-        return found + [("redis", pid) for pid in children(self.controller.pid, "redis-server")]
+        """[(name, pid)] of all whose vitals are watched."""
+        return [(f"agent-{index}", agent.pid) for index, agent in list(self.agents.items())]
 
     def has(self, need):
-        here = {"fabric": self.fabric, "disks": self.small_disks}
+        here = {"fabric": self.fabric, "disks": self.small_disks, "several": True}
         return here[need] if need in here else pathlib.Path(binary(need)).exists()
 
     def descriptors(self):
@@ -134,14 +132,9 @@ class World(meshes.Mesh):
         """{(probe, source, destination): start of the window that Redis shows}"""
         return {(probe, *pair): row["start"] for probe in self.protocols for pair, row in self.rows(probe).items()}
 
-    def unconnected(self):
-        """What is wrong with the programs; nothing once all is connected, written and delivered."""
-        status = self.status()
+    def agents_amiss(self):
+        """What is wrong with the agents' connections and spools."""
         wrong = []
-        if not status["redis"]["connected"]:
-            wrong.append("Redis is not connected")
-        if not status["history"]["writing"]:
-            wrong.append("history is not written")
         for index in range(len(self.addresses)):
             metrics = self.agent_metrics(index)
             if metrics["pingloom_agent_controller_connected"] != 1:
@@ -149,6 +142,10 @@ class World(meshes.Mesh):
             elif metrics["pingloom_agent_spool_batches"] > 1:
                 wrong.append(f"agent {index} holds {metrics['pingloom_agent_spool_batches']:.0f} batches")
         return wrong
+
+    def unconnected(self):
+        """What is wrong with the programs; nothing once all is connected, written and delivered."""
+        raise NotImplementedError
 
     def unshown(self, before):
         """Pairs that Redis does not show as ok by a later window than `before`."""

@@ -38,6 +38,14 @@ class Fabric:
     def hosts(self, count):
         return [self._add(i) for i in range(count)]
 
+    def add(self):
+        """One more host: its index and its addresses."""
+        index = self.size()
+        return index, self._add(index)
+
+    def size(self):
+        return len(self._holders)
+
     def _add(self, index):
         """Makes a host; its addresses."""
         holder = Process("holder", ["sleep", "600"], os.devnull,

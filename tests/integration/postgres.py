@@ -15,13 +15,13 @@ import tempfile
 PROGRAMS = pathlib.Path("/usr/lib/postgresql/15/bin")
 
 
-def serve(case, *roles):
+def serve(case, *roles, address="", inside=None):
     """A folder for the servers of a test case, and a first one, which runs and has a database and these roles."""
     # The path of a Unix socket has to be short.
     folder = tempfile.TemporaryDirectory(prefix="pg-")
     case.addCleanup(folder.cleanup)
     os.chmod(folder.name, 0o711)
-    server = started(case, Postgres(pathlib.Path(folder.name) / "a").create())
+    server = started(case, Postgres(pathlib.Path(folder.name) / "a", address, inside).create())
     server.sql("CREATE DATABASE pingloom")
     for role in roles:
         server.sql(f"CREATE ROLE {role} LOGIN")
@@ -48,8 +48,12 @@ def started(case, server):
 class Postgres:
     """One server with a cluster of its own in a folder. PostgreSQL refuses to run as root, so it runs as `postgres` then."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, address="", inside=None):
+        """Listens on a Unix socket in `folder`, and on an IP address with all that may reach it, if one is given. `inside`:
+        what its process calls before it is one of another host's."""
         self.folder = pathlib.Path(folder)
+        self.address = address
+        self._inside = inside
         self.data = self.folder / "data"
         self.process = None
 
@@ -71,6 +75,8 @@ class Postgres:
         self._make_folder()
         self._ran("initdb", "--pgdata", self.data, "--username=postgres", "--auth=trust", "--no-sync", "--encoding=UTF8",
                   "--locale=C")
+        with open(self.data / "pg_hba.conf", "a", encoding="ascii") as file:
+            file.write("host all all all trust\n")
         return self
 
     def copy_of(self, primary):
@@ -85,10 +91,10 @@ class Postgres:
         log = open(self.folder / "log", "ab")  # the server writes to it as long as it runs
         self.process = subprocess.Popen(
             self._as_user("postgres", "-D", self.data, "-c", f"unix_socket_directories={self.folder}",
-                          "-c", "listen_addresses=", "-c", "shared_buffers=16MB", "-c", "max_connections=20",
+                          "-c", f"listen_addresses={self.address}", "-c", "shared_buffers=16MB", "-c", "max_connections=40",
                           # The operating system outlives every test, so what is written need not be on the disk.
                           "-c", "autovacuum_naptime=5s", "-c", "fsync=off"),
-            stdout=log, stderr=log, start_new_session=True)
+            stdout=log, stderr=log, start_new_session=True, preexec_fn=self._inside)
         log.close()
         from processes import eventually
         eventually(lambda: subprocess.run([PROGRAMS / "pg_isready", "-q", "-h", self.folder], check=False).returncode == 0,

@@ -18,7 +18,7 @@ def controller_disk_full(world):
     # The write-ahead log has room of its own. It starts empty after an orderly shutdown.
     assert world.controller.stop(5) == 0
     world.start_controller()
-    path = world.state_dir() / NAME
+    path = world.controller_dir() / NAME
     namespaces.fill(path)
     eventually(lambda: not world.status()["history"]["writing"], 30, "the controller says that history is not written")
     time.sleep(world.random.choice([1, 8]))
