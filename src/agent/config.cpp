@@ -1,28 +1,17 @@
 #include "agent/config.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "common/config_reader.h"
 #include "common/host_port.h"
+#include "common/machine_name.h"
 #include "keys/key_config.h"
 #include "keys/key_file.h"
 #include "wire/control_protocol.h"
 
 namespace pingloom::agent {
-namespace {
-
-std::string machineName() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return "";
-  return name.data();
-}
-
-}  // namespace
-
 bool announcesPages(const Config& config, const IpAddress& pages) {
   if (!pages.isLoopback()) return true;
   return std::all_of(

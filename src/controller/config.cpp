@@ -8,6 +8,7 @@
 
 #include "common/config_reader.h"
 #include "common/host_port.h"
+#include "common/machine_name.h"
 #include "common/text.h"
 #include "controller/alerts/target_config.h"
 #include "http/static_files.h"
@@ -282,11 +283,18 @@ constexpr auto kClusterKeys = std::to_array<ConfigKey<ClusterConfig>>({
 
 Status readCluster(const yaml::Node& node, Config& config) {
   ClusterConfig& cluster = config.cluster.emplace();
-  if (auto status = readMap(node, kClusterKeys, cluster); !status) return status;
+  return readMap(node, kClusterKeys, cluster);
+}
+
+// A controller is called like its machine unless it is told otherwise.
+Status finishCluster(const yaml::Node& node, ClusterConfig& cluster, std::uint16_t port) {
+  const std::string machine = machineName();
+  if (cluster.name.empty()) cluster.name = machine.substr(0, machine.find('.'));
   if (cluster.name.empty()) return node.error("'name' is missing; write 'name: NAME'");
-  if (cluster.address.empty()) {
-    return node.error("'address' is missing; write 'address: HOST:PORT'");
-  }
+  if (!cluster.address.empty()) return {};
+  const auto address = parseHostPort(machine, port);
+  if (!address) return node.error("'address' is missing; write 'address: HOST:PORT'");
+  cluster.address = *address;
   return {};
 }
 
@@ -345,6 +353,10 @@ Status complete(const yaml::Node& root, Config& config) {
   }
   if (config.cluster && !config.history_postgres) {
     return root.find("cluster")->error("needs 'history: { postgres: ... }', which they share");
+  }
+  if (config.cluster) {
+    auto status = finishCluster(*root.find("cluster"), *config.cluster, config.control.port);
+    if (!status) return status;
   }
   if (config.keys && config.keys->plaintext &&
       config.keys->plaintext->port == config.control.port) {

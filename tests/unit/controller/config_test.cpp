@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "common/file.h"
+#include "common/machine_name.h"
 
 namespace pingloom::controller::config_test {
 namespace {
@@ -119,6 +120,12 @@ TEST(Config, ControllersShareOnlyADatabase) {
   ASSERT_TRUE(config) << config.error().text();
   EXPECT_EQ(config->cluster->name, "c-1");
   EXPECT_EQ(config->cluster->address, "[fd00::1]:20711");
+  const auto by_default =
+      parseConfig(shared + "cluster: {}\ncontrol: 127.0.0.1:20799\n", "/etc/c.yaml");
+  ASSERT_TRUE(by_default) << by_default.error().text();
+  const std::string machine = machineName();
+  EXPECT_EQ(by_default->cluster->name, machine.substr(0, machine.find('.')));
+  EXPECT_EQ(by_default->cluster->address, machine + ":20799");
   for (const char* address : {"0.0.0.0:20711", "'[::]:20711'", "a", "'a b:1'", "fd00::1:5"}) {
     const auto wrong =
         parseConfig(shared + "cluster: { name: c-1, address: " + address + " }\n", "/etc/c.yaml");
