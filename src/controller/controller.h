@@ -13,6 +13,7 @@
 #include "common/service_manager.h"
 #include "controller/alerts/alerts.h"
 #include "controller/cluster/cluster.h"
+#include "controller/cluster/key_share.h"
 #include "controller/config.h"
 #include "controller/control/access.h"
 #include "controller/control/authorized_source.h"
@@ -117,8 +118,9 @@ class Controller {
   std::optional<CoverPairsFile> cover_pairs_;
   std::vector<std::string> member_warnings_;
   std::vector<std::string> member_notes_;
-  std::unique_ptr<Cluster> cluster_;  // nullptr if this controller works alone
-  std::optional<Homes> homes_;        // likewise
+  std::unique_ptr<Cluster> cluster_;     // nullptr if this controller works alone
+  std::unique_ptr<KeyShare> key_share_;  // likewise, or if it has no keys
+  std::optional<Homes> homes_;           // likewise
   ForeignEndpoints foreign_;
   std::unordered_set<IpAddress, IpAddressHash> shared_;  // what the others know from here
   std::shared_ptr<const ClusterStatus> seen_cluster_ = std::make_shared<const ClusterStatus>();

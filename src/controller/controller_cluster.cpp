@@ -21,7 +21,13 @@ Status Controller::joinCluster() {
   cluster_ = std::move(*joined);
   homes_.emplace(board_);
   feed_.emplace(*socket_, registry_, board_);
-  if (access_ != nullptr) access_->letInControllers(utcNow());
+  if (access_ != nullptr) {
+    access_->letInControllers(utcNow());
+    auto shared =
+        KeyShare::start({historyPlace(config_), config_.keys->authorized, cluster_->fence()});
+    if (!shared) return tl::unexpected(shared.error());
+    key_share_ = std::move(*shared);
+  }
   verdicts_.stopLeading();
   return {};
 }

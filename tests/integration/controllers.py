@@ -50,6 +50,7 @@ class Controller:
         self.databases = databases
         self.home = home or mesh.home
         self.inside = inside
+        self.keys = None  # the value of `keys`, if it has any
         self.redis = f"redis: {redis}" if redis else f"redis_socket: {mesh.directory}/redis-{name}.sock"
         self.control_port = free_port()
         self.http_port = free_port()
@@ -63,7 +64,7 @@ control: {self.home}:{self.control_port}
 http: {self.home}:{self.http_port}
 state_dir: {self.mesh.directory}/{self.name}
 {self.redis}
-insecure: true
+{f"keys: {self.keys}" if self.keys else "insecure: true"}
 history: {{ postgres: {{ hosts: [{', '.join(self.databases)}], user: {self.name} }} }}
 cluster: {{ name: {self.name}, address: {self.address} }}
 """)

@@ -1,6 +1,7 @@
 """Several controllers that share a history in PostgreSQL: who leads, what a paused one commits, and each window once."""
 
 import ipaddress
+import json
 import signal
 import unittest
 
@@ -29,12 +30,14 @@ class SharedHistory(unittest.TestCase):
         self.sql("ALTER TABLE blocks ADD COLUMN writer TEXT NOT NULL DEFAULT current_user")
         return mesh
 
-    def controllers(self, mesh, *names, homes=None, redis=None):
-        """`homes`: which of them is the home of which host."""
+    def controllers(self, mesh, *names, homes=None, redis=None, prepare=None):
+        """`homes`: which of them is the home of which host. `prepare` is called with them before they start."""
         made = [Controller(mesh, name, [str(self.server.folder)], redis) for name in names]
         while any(self.home_of(host, made).name != name for host, name in (homes or {}).items()):
             for one in made:
                 one.move()
+        if prepare:
+            prepare(made)
         for one in made:
             one.start()
         eventually(lambda: all(len(one.get("/api/v1/controllers").json()["controllers"]) == len(names) and one.leader()
@@ -208,6 +211,49 @@ class SharedHistory(unittest.TestCase):
         eventually(lambda: len(self.own(killed)) == 1, 60, "the agent of the first one is sent back")
         since = newest()
         eventually(lambda: complete(since), 40, "and its rows go on")
+
+    def share_a_key(self, controllers):
+        for one in controllers:
+            folder = one.mesh.directory / one.name / "keys"
+            folder.mkdir(parents=True)
+            done = one.mesh.cli("keys", "prepare", "--key", str(one.mesh.directory / "controller.key"), "--file",
+                                str(folder / "authorized_keys.yaml"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            one.keys = done.stdout.strip().partition(": ")[2]
+            one.configure()
+
+    def test_a_host_that_joins_at_one_is_known_to_all(self):
+        mesh = self.mesh(2)
+        both = a, b = self.controllers(mesh, "a", "b", homes={"host-0": "b", "host-1": "a"}, prepare=self.share_a_key)
+
+        def keys(*arguments):
+            done = mesh.cli("keys", *map(str, arguments))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            return done.stdout.strip()
+
+        def listed(one):
+            return {key["host"] for key in json.loads(keys("list", "--config", one.config, "--json"))["keys"]}
+
+        # The token comes from one controller, and each host joins at the one that is not its home.
+        token = keys("token", "create", "--config", a.config)
+        eventually(lambda: keys("token", "list", "--config", b.config, "--json") == keys("token", "list", "--config", a.config, "--json"),
+                   20, "both know the token")
+        for index, one in enumerate(both):
+            mesh.agent_options[index] = {"controller": one.address}
+            path = mesh.write_agent_config(index)
+            line = keys("join", "--config", path, "--key", mesh.directory / f"host-{index}.key", token)
+            mesh.agent_options[index] = {"controller": f"[{a.address}, {b.address}]", "keys": line.partition(": ")[2]}
+            mesh.start_agent(index)
+        self.check_both_show_all(mesh, both, ("udp",))
+        self.assertEqual([host["host"] for one in both for host in self.own(one)], ["host-1", "host-0"])
+        self.assertEqual(listed(a), {"host-0", "host-1"})
+        self.assertEqual(listed(b), {"host-0", "host-1"})
+
+        # A key that is revoked at the other one loses its registration at its home.
+        keys("revoke", "--config", a.config, "host-0")
+        eventually(lambda: listed(b) == {"host-1"}, 20, "it is revoked everywhere")
+        eventually(lambda: not [host for host in self.own(b) if host["alive"]], 20, "and its agent is let in nowhere")
+        self.assertEqual([host["host"] for host in self.own(a) if host["alive"]], ["host-1"])
 
     def test_a_leader_judges_the_agents_of_the_others(self):
         mesh = self.mesh(5, protocols=("rdma",), timeout="300ms")

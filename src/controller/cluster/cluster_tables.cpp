@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 namespace pingloom::controller {
 namespace {
 
@@ -34,12 +36,21 @@ CREATE TABLE pingloom_addresses(
 );
 CREATE INDEX pingloom_addresses_by_change ON pingloom_addresses(change);
 )";
+constexpr const char* kKeysTable = R"(
+CREATE TABLE IF NOT EXISTS pingloom_keys(
+  version BIGINT NOT NULL,
+  authorized TEXT NOT NULL,
+  joins TEXT NOT NULL
+);
+INSERT INTO pingloom_keys SELECT 0, '', '' WHERE NOT EXISTS (SELECT 1 FROM pingloom_keys);
+)";
 
 constexpr const char* kCountClusterTables =
     "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = "
     "c.relnamespace WHERE c.relkind = 'r' AND n.nspname = 'public' AND c.relname IN "
-    "('pingloom_cluster', 'pingloom_controllers', 'pingloom_leader', 'pingloom_addresses')";
-constexpr std::int64_t kClusterTableCount = 4;
+    "('pingloom_cluster', 'pingloom_controllers', 'pingloom_leader', 'pingloom_addresses', "
+    "'pingloom_keys')";
+constexpr std::int64_t kClusterTableCount = 5;
 
 }  // namespace
 
@@ -65,11 +76,13 @@ Status initCluster(const HistoryPlace& place) {
   if (!database) return tl::unexpected(database.error());
   const auto tables = database->number(kCountClusterTables);
   if (!tables) return tl::unexpected(tables.error());
-  if (*tables > 0) return checkCluster(*database, place);
-  return database->execute(fmt::format("BEGIN; {} INSERT INTO pingloom_cluster "
-                                       "VALUES({}, gen_random_uuid()::text, 0, 0); COMMIT;",
-                                       kClusterTables, kClusterVersion)
-                               .c_str());
+  std::string sql = "BEGIN; ";
+  if (*tables == 0) {
+    sql += fmt::format("{} INSERT INTO pingloom_cluster VALUES({}, gen_random_uuid()::text, 0, 0);",
+                       kClusterTables, kClusterVersion);
+  }
+  const auto made = database->execute((sql + kKeysTable + "COMMIT;").c_str());
+  return made ? checkCluster(*database, place) : made;
 }
 
 }  // namespace pingloom::controller

@@ -15,6 +15,9 @@
 //                       session       that of the controller with which its agent is registered
 //                       change        grows with each transaction
 //                       endpoint      wire::Endpoint; empty: none (any more)
+// pingloom_keys         version       grows with each change; 0: nobody has written yet
+//                       authorized    the text of authorized_keys.yaml (docs/keys.md); no secrets
+//                       joins         the text of join.yaml
 #pragma once
 
 #include "common/error.h"
@@ -25,7 +28,7 @@ namespace pingloom::controller {
 
 constexpr int kClusterVersion = 1;
 
-// Creates the tables where they are not there. REQUIRES: the place is in PostgreSQL.
+// Creates the tables that are not there. REQUIRES: the place is in PostgreSQL.
 Status initCluster(const HistoryPlace& place);
 // Returns an error if the tables are missing or of another version.
 Status checkCluster(Database& database, const HistoryPlace& place);
