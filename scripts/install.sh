@@ -11,15 +11,19 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 usage() {
   cat <<USAGE
 Usage: install.sh -c [OPTION]...                                      on the controller's host
+       install.sh -c --join FOLDER [OPTION]...                        on the host of one more controller
        install.sh --controller HOST[:PORT] --join TOKEN [OPTION]...   on all others
 Installs the agent, with -c also the controller, with -k also the collector, and with --translator also a translator. Run it
 again to upgrade: without -c, -k, --translator and --no-agent it upgrades what is installed.
-  --controller HOST[:PORT]  where the agent reports; asked for if missing, this host with -c
+  --controller HOST[:PORT][,...]  where the agent reports; asked for if missing, this host with -c; several controllers that
+                      share a history are separated by commas
   -c                  install the controller too
   -k                  install the collector too (it reads agents' metric pages)
   --translator HOST[:PORT]  install the translator too (it writes reports of telemetry into the memory of the collector at HOST)
   --join TOKEN        have this host's keys authorised by the controller that made TOKEN, which may also be a file with it;
                       -c prints one, \`pingloom keys token create\` makes another (docs/keys.md)
+  --join FOLDER       with -c: one more of the controllers that share a history; FOLDER is a copy of the /etc/pingloom of one of
+                      them (docs/scale.md)
   --insecure          run without keys: anybody who reaches the controller can register as any host
   --no-agent          do not install the agent
   --pinglist FILE     who probes whom; default with -c: all registered agents (docs/pinglist.md)
@@ -35,13 +39,13 @@ Exit code: 0 done, 1 failed (an upgrade is rolled back), 2 wrong usage.
 USAGE
 }
 
-controller='' with_controller='' with_collector='' with_translator='' stores_at='' with_agent=yes roles_given='' pinglist='' address='' device=auto join='' insecure=''
+controller='' controllers='' with_controller='' with_collector='' with_translator='' stores_at='' with_agent=yes roles_given='' pinglist='' address='' device=auto join='' insecure=''
 prefix=/usr/local wait_seconds=60 uninstall='' purge='' dry=''
 config_dir=/etc/pingloom state_dir=/var/lib/pingloom unit_dir=/etc/systemd/system
 record=$state_dir/installer  # lists what was installed, for upgrades and for -d
 roles=() given=()  # the roles to install now, and the options that were given with a value
 
-for part in steps roles checks packages source files config kept keys services uninstall; do
+for part in steps roles checks packages source files config kept keys shared services uninstall; do
   # shellcheck source=/dev/null
   . "$here/install/$part.sh"
 done
@@ -85,7 +89,8 @@ check_options() {
   [[ $wait_seconds =~ ^[1-9][0-9]{0,3}$ ]] || fail "--wait takes seconds, 1 to 9999, not '$wait_seconds'" 2
   [[ $device =~ ^[A-Za-z0-9_.:/-]{1,64}$ ]] || fail "--device takes auto, soft or a device's name, not '$device'" 2
   [[ -z $address || $address =~ ^[0-9A-Fa-f.:]+$ ]] || fail "--address takes an IP address, not '$address'" 2
-  [[ -z $controller || $controller =~ ^[][A-Za-z0-9._:-]+$ ]] || fail "--controller takes HOST or HOST:PORT, not '$controller'" 2
+  [[ -z $controller || $controller =~ ^[][A-Za-z0-9._:-]+(,[][A-Za-z0-9._:-]+)*$ ]] || fail "--controller takes HOST or HOST:PORT, not '$controller'" 2
+  controllers=$controller controller=${controller%%,*}
   [[ -z $stores_at || $stores_at =~ ^[][A-Za-z0-9._:-]+$ ]] || fail "--translator takes the collector's HOST or HOST:PORT, not '$stores_at'" 2
   [ -z "$pinglist" ] || [ -r "$pinglist" ] || fail "cannot read the pinglist $pinglist" 2
   check_key_options
@@ -94,7 +99,7 @@ check_options() {
 
 ask_controller() {
   [ -z "$controller" ] || return 0
-  if [ -n "$with_controller" ]; then controller=127.0.0.1; return; fi
+  if [ -n "$with_controller" ]; then controller=127.0.0.1 controllers=127.0.0.1; return; fi
   if [ -n "$with_translator" ] && [ -z "$stores_at" ] && [ ! -e "$config_dir/translator.yaml" ]; then
     fail "name the collector: --translator HOST[:PORT]" 2
   fi

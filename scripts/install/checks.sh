@@ -16,6 +16,7 @@ check_host() {
   [ -z "$with_controller" ] || check_controller
   check_controller_port
   check_given_pinglist
+  check_other_controller
   check_key_files
   ! needs_address || check_address
   check_given_address
@@ -185,6 +186,7 @@ check_given_address() {
 # The first pinglist and the first configurations of collector and translator name an address of this host.
 needs_address() {
   local examples=$prefix/share/pingloom/config
+  joins_controllers && writes_config controller.yaml "$examples" && return
   [ -n "$with_controller" ] && [ -z "$pinglist" ] && writes_config pinglist.yaml "$examples" && return
   [ -n "$with_collector" ] && writes_config collector.yaml "$examples" && return
   [ -n "$with_translator" ] && writes_config translator.yaml "$examples"

@@ -14,6 +14,11 @@ install_config() { # ROLE
       join_role collector ;;
     translator) first_config translator.yaml "$examples" translator_config ;;
     controller)
+      if joins_controllers && writes_config controller.yaml "$examples"; then
+        take_shared_files
+        first_config controller.yaml "$examples" joined_config
+        return
+      fi
       ! writes_config controller.yaml "$examples" || first_keys=yes
       first_config controller.yaml "$examples" controller_config
       keep_without_keys
@@ -47,8 +52,16 @@ check_config() { # NAME CONTENT
   fail "--controller, --translator, --address, --device or --pinglist makes a configuration that is not valid (above); $config_dir/$1 was not written" 2
 }
 
+# controller_list prints the controllers as YAML. Without quotes, [IPV6] would be a list.
+controller_list() {
+  case $controllers in
+    *,*) printf '["%s"]' "${controllers//,/\", \"}" ;;
+    *) printf '"%s"' "$controller" ;;
+  esac
+}
+
 agent_config() {
-  sed -E "s|^controller:.*|controller: \"$controller\"|"  # without quotes, [IPV6] would be a list
+  sed -E "s|^controller:.*|controller: $(controller_list)|"
   [ "$device" = auto ] || printf '\nrdma: { device: %s }\n' "$device"
   printf '\n# Applications on this host may write metric pages (docs/pages.md); a host without an RDMA device serves none.\n'
   if [ "$device" = soft ]; then echo 'pages: { address: 127.0.0.1 }'; else echo 'pages: {}'; fi

@@ -6,7 +6,12 @@ config_changed='' waits_for_approval='' first_keys=''
 
 check_key_options() {
   [ -z "$join" ] || [ -z "$insecure" ] || fail "--join and --insecure exclude each other" 2
-  [ -z "$join" ] || [ -z "$with_controller" ] || fail "--join is for other hosts than the controller's, which makes its own keys" 2
+  if joins_controllers; then
+    [ -r "$join/controller.yaml" ] ||
+      fail "with -c, --join takes a folder: a copy of another controller's /etc/pingloom (scp -rp HOST:/etc/pingloom FOLDER), with which this one shares its history (docs/scale.md)" 2
+    [ -z "$pinglist" ] || fail "--pinglist has no place beside -c --join: all controllers have the same" 2
+    return 0
+  fi
   if [ -n "$join" ] && [ ! -r "$join" ]; then
     [[ $join =~ ^pingloom-join-[0-9a-f]{144}$ ]] ||
       fail "--join takes a whole token, which begins with pingloom-join-, or a file with one; 'pingloom keys token create' at the controller makes one" 2
@@ -72,6 +77,7 @@ keep_without_keys() {
 # Authorises this host's key of a role, and names the key in the role's configuration.
 join_role() { # agent or collector
   local file=$config_dir/$1.yaml token=$join
+  ! joins_controllers || token=''
   [ -z "$insecure" ] || return 0
   if [ -z "$token" ]; then
     if [ ! -e "$config_dir/controller.yaml" ] || ! has_keys "$config_dir/controller.yaml" || has_keys "$file"; then return 0; fi

@@ -10,7 +10,7 @@ SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 SETTINGS = """
 set -euo pipefail
 here={scripts} record={folder}/installer config_dir={folder}/etc state_dir={folder} unit_dir={folder}/units prefix={folder}/usr
-controller='' with_controller='' with_collector='' with_translator='' stores_at='' with_agent=yes roles_given='' pinglist='' address='' device=auto given=()
+controller='' controllers='' with_controller='' with_collector='' with_translator='' stores_at='' with_agent=yes roles_given='' pinglist='' address='' device=auto given=()
 join='' insecure='' roles=() uninstall='' purge='' dry='' checkout='' tree='' mode=tree work={folder}/work
 """
 
@@ -60,7 +60,7 @@ class Roles(Parts):
 
 
 class Keys(Parts):
-    LOADED = "steps checks kept config keys"
+    LOADED = "steps checks kept config keys shared"
 
     def test_a_new_host_says_how_it_is_let_in(self):
         token = "pingloom-join-" + "0" * 144
@@ -73,7 +73,7 @@ class Keys(Parts):
 
     def test_options_that_exclude_each_other(self):
         token = "pingloom-join-" + "0" * 144
-        for settings, said in ((f"join={token} insecure=yes", "exclude each other"), (f"join={token} with_controller=yes", "is for other hosts"),
+        for settings, said in ((f"join={token} insecure=yes", "exclude each other"), (f"join={token} with_controller=yes", "a copy of another controller's /etc/pingloom"),
                                (f"join={token}0", "takes a whole token"), ("join=x", "takes a whole token")):
             self.assertIn(said, self.shell(self.LOADED, f"{settings}; check_key_options", check=False))
         (self.folder / "token").write_text(token)
@@ -158,7 +158,7 @@ class Address(Parts):
 
     def checked(self, text):
         others = "for check in system rdma ports time other_install controller; do eval \"check_$check() { :; }\"; done\n"
-        return self.shell("steps checks config kept", f'{others}{text}\ncheck_host && echo "passed: $address"', check=False)
+        return self.shell("steps checks config kept shared", f'{others}{text}\ncheck_host && echo "passed: $address"', check=False)
 
     def test_a_host_without_one_fails_before_anything_is_changed(self):
         for roles in ("with_controller=yes", "with_collector=yes", "with_translator=yes"):
@@ -211,6 +211,76 @@ class Address(Parts):
         for name in ("pinglist.yaml", "collector.yaml"):
             (self.folder / "etc" / name).touch()
         self.assertIn("passed: \n", self.checked(f"{self.NONE}with_controller=yes with_collector=yes"))
+
+
+class SeveralControllers(Parts):
+    LOADED = "steps checks kept config keys shared"
+    OTHER = """pinglist: /etc/pingloom/pinglist.yaml
+control: 0.0.0.0:20799
+keys: { secret: keys/controller.key, authorized: FOLDER/state/authorized_keys.yaml }
+history: { postgres: { hosts: [db], password_file: postgres.password } }
+cluster:
+  name: controller-1
+  address: 10.0.0.1:20799
+log_level: info
+"""
+    HOST = "with_controller=yes join={folder}/copy; hostname() {{ echo controller-2; }}; own_address() {{ echo 10.0.0.2; }}; chown() {{ :; }}\n"
+
+    def setUp(self):
+        super().setUp()
+        copy = self.folder / "copy"
+        (copy / "keys").mkdir(parents=True)
+        for name, text in (("controller.yaml", self.OTHER.replace("FOLDER", str(self.folder))), ("pinglist.yaml", "version: 1\n"),
+                           ("agent.yaml", "controller: a\n"), ("keys/controller.key", "secret"), ("keys/agent.key", "secret"),
+                           ("postgres.password", "secret")):
+            (copy / name).write_text(text)
+        program = self.folder / "usr/bin/pingloom"
+        program.parent.mkdir(parents=True)
+        program.write_text(f'#!/bin/sh\necho "$*" >>{self.folder}/calls\n')
+        program.chmod(0o755)
+        examples = self.folder / "usr/share/pingloom/config"
+        examples.mkdir(parents=True)
+        (examples / "controller.yaml").write_text("pinglist: p\n")
+
+    def run_here(self, text, check=True):
+        return self.shell(self.LOADED, self.HOST.format(folder=self.folder) + text, check)
+
+    def test_the_other_one_s_configuration_gets_this_one_s_name_and_address(self):
+        self.run_here("check_key_options; check_other_controller; [ $check_faults = 0 ]; install() { :; }; install_config controller")
+        config = (self.folder / "etc/controller.yaml").read_text()
+        self.assertIn('\ncluster: { name: "controller-2", address: "10.0.0.2:20799" }\n', config)
+        self.assertNotIn("controller-1", config)
+        self.assertIn("\nlog_level: info\n", config)
+        taken = {str(path.relative_to(self.folder / "etc")): path.stat().st_mode & 0o777
+                 for path in (self.folder / "etc").rglob("*") if path.is_file()}
+        self.assertEqual(taken, {"controller.yaml": 0o644, "pinglist.yaml": 0o644, "keys/controller.key": 0o600, "postgres.password": 0o600})
+        calls = (self.folder / "calls").read_text()
+        self.assertIn(f"keys prepare --key {self.folder}/etc/keys/controller.key --file {self.folder}/state/authorized_keys.yaml", calls)
+
+    def test_again_changes_nothing(self):
+        config = self.folder / "etc/controller.yaml"
+        config.write_text("keys: { secret: s, authorized: a }\n")
+        (self.folder / "etc/pinglist.yaml").touch()
+        self.run_here("check_other_controller; install() { :; }; install_config controller")
+        self.assertEqual(config.read_text(), "keys: { secret: s, authorized: a }\n")
+        self.assertFalse((self.folder / "etc/postgres.password").exists())
+
+    def test_what_cannot_work_is_found_before_anything_is_changed(self):
+        other = self.folder / "copy/controller.yaml"
+        whole = other.read_text()
+        for text, said in ((whole.replace("postgres:", "sqlite:"), "shares nothing"), (whole.replace("cluster:", "klaster:"), "shares nothing"),
+                           (whole.replace("controller-1", "controller-2"), "is called controller-2, like this host"),
+                           (whole.replace("keys/controller.key", "keys/none.key"), "copy the whole folder as root")):
+            other.write_text(text)
+            shown = self.run_here("check_other_controller; echo faults: $check_faults")
+            self.assertIn(said, shown)
+            self.assertIn("faults: 1\n", shown)
+        self.assertIn("a copy of another controller's /etc/pingloom", self.run_here("join=/nonexistent; check_key_options", check=False))
+
+    def test_agents_are_told_all_controllers(self):
+        agent = f"agent_config <{SCRIPTS.parent}/config/agent.yaml"
+        shown = self.shell("steps config", f"controllers='a,[fd00::1]:7' controller=a; {agent}")
+        self.assertIn('\ncontroller: ["a", "[fd00::1]:7"]\n', shown)
 
 
 class Files(Parts):

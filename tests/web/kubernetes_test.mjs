@@ -17,9 +17,16 @@ const modules = fileURLToPath(new URL('../../web/node_modules', import.meta.url)
 const { PINGLOOM_BIN } = process.env;
 
 const documents = (file) => yaml.loadAll(readFileSync(join(folder, file), 'utf8'));
-const manifests = ['controller.yaml', 'agent.yaml'].flatMap(documents);
-const find = (kind, name) => manifests.find((each) => each.kind === kind && each.metadata.name === name);
-const pods = [find('DaemonSet', 'pingloom-agent'), find('Deployment', 'pingloom-controller')].map(({ spec }) => spec.template);
+const finder = (manifests) => (kind, name) => manifests.find((each) => each.kind === kind && each.metadata.name === name);
+// One controller, and several in its place.
+const sets = [['controller.yaml', 'Deployment', 'pingloom-controller'], ['controllers.yaml', 'StatefulSet', 'controller']].map(
+  ([file, kind, name]) => {
+    const manifests = [file, 'agent.yaml'].flatMap(documents);
+    const find = finder(manifests);
+    const pods = [find('DaemonSet', 'pingloom-agent'), find(kind, name)].map(({ spec }) => spec.template);
+    return { file, manifests, find, pods };
+  });
+const [{ find, pods }] = sets;
 
 // Returns tsc's errors about `values`, each a [version, kind, value]; "" where all are valid.
 function typeErrors(values) {
@@ -40,10 +47,12 @@ function typeErrors(values) {
   }
 }
 
-test('the manifests are valid', () => {
-  assert.ok(manifests.length >= 8);
-  assert.equal(typeErrors(manifests.map((each) => [each.apiVersion, each.kind, each])), '');
-});
+for (const { file, manifests } of sets) {
+  test(`the manifests with ${file} are valid`, () => {
+    assert.ok(manifests.length >= 8);
+    assert.equal(typeErrors(manifests.map((each) => [each.apiVersion, each.kind, each])), '');
+  });
+}
 
 test('a mistake would be found', () => {
   const broken = (change) => {
@@ -61,19 +70,25 @@ test('the patch for RDMA changes the existing container', () => {
   const [container] = patch.spec.template.spec.containers;
   assert.equal(container.name, pods[0].spec.containers[0].name);
   assert.deepEqual(typeErrors([['v1', 'Container', container]]), '');
-  assert.deepEqual(readdirSync(folder).sort(), ['agent-rdma.yaml', 'agent.yaml', 'controller.yaml']);
+  assert.deepEqual(readdirSync(folder).sort(), ['agent-rdma.yaml', 'agent.yaml', 'controller.yaml', 'controllers.yaml']);
 });
 
-test('selectors, volumes and claims name existing objects', () => {
+function partsFit({ manifests, find, pods }) {
   for (const workload of manifests.filter(({ spec }) => spec?.template)) {
     assert.deepEqual(workload.spec.selector.matchLabels, workload.spec.template.metadata.labels);
     const { volumes, containers, initContainers = [] } = workload.spec.template.spec;
+    const claims = (workload.spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata);
     for (const { name, configMap, persistentVolumeClaim } of volumes) {
       if (configMap) assert.ok(find('ConfigMap', configMap.name), name);
       if (persistentVolumeClaim) assert.ok(find('PersistentVolumeClaim', persistentVolumeClaim.claimName), name);
     }
     for (const { volumeMounts } of [...containers, ...initContainers]) {
-      for (const { name } of volumeMounts) assert.ok(volumes.some((volume) => volume.name === name), name);
+      for (const { name } of volumeMounts) assert.ok([...volumes, ...claims].some((volume) => volume.name === name), name);
+    }
+    if (workload.kind === 'StatefulSet') {
+      assert.ok(find('Service', workload.spec.serviceName));
+      const { metadata, spec } = workload;
+      assert.ok(`${metadata.name}-${spec.replicas}.${spec.serviceName}.${metadata.namespace}.svc.cluster.local`.length <= 64);
     }
   }
   for (const service of manifests.filter(({ kind }) => kind === 'Service')) {
@@ -83,10 +98,12 @@ test('selectors, volumes and claims name existing objects', () => {
     }
   }
   assert.ok(manifests.every(({ kind, metadata }) => kind === 'Namespace' || metadata.namespace === 'pingloom'));
-});
+}
+
+for (const set of sets) test(`selectors, volumes and claims with ${set.file} name existing objects`, () => partsFit(set));
 
 test('daemons have no privilege', () => {
-  for (const { spec } of pods) {
+  for (const { spec } of sets.flatMap((set) => set.pods)) {
     assert.equal(spec.securityContext.runAsNonRoot, true);
     for (const { securityContext, livenessProbe } of spec.containers) {
       assert.deepEqual(securityContext, { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } });
@@ -98,7 +115,7 @@ test('daemons have no privilege', () => {
 test('the configurations in them are valid', () => {
   const work = mkdtempSync(join(tmpdir(), 'pingloom-kubernetes-'));
   try {
-    for (const { data } of manifests.filter(({ kind }) => kind === 'ConfigMap')) {
+    for (const { data } of sets.flatMap((set) => set.manifests).filter(({ kind }) => kind === 'ConfigMap')) {
       for (const [name, text] of Object.entries(data)) {
         writeFileSync(join(work, name), text);
         execFileSync(join(PINGLOOM_BIN, 'pingloom'), ['check', join(work, name)]);

@@ -1,0 +1,72 @@
+# shellcheck shell=bash disable=SC2154,SC2034
+# Makes this host's controller one of several (docs/scale.md): `-c --join FOLDER`, where FOLDER is a copy of another controller's
+# /etc/pingloom.
+
+joins_controllers() { [ -n "$with_controller" ] && [ -n "$join" ]; }
+
+# check_other_controller is called before anything is changed.
+check_other_controller() {
+  joins_controllers && [ ! -e "$config_dir/controller.yaml" ] || return 0
+  local other=$join/controller.yaml key
+  if [ -z "$(value_of "$other" history postgres)" ] || [ -z "$(value_of "$other" cluster)" ]; then
+    bad "$other has no 'history: { postgres: ... }' or no 'cluster:', so its controller shares nothing; set it up first (docs/scale.md)"
+    return
+  fi
+  if [ "$(value_of "$other" cluster name)" = "$(controller_name)" ]; then
+    bad "the controller of $other is called $(controller_name), like this host: give one of them another name"
+  fi
+  key=$(value_of "$other" keys secret)
+  if [ -z "$key" ]; then
+    [ -n "$(value_of "$other" insecure)" ] || bad "$other has no keys and no 'insecure: true'"
+  elif [ ! -r "$(copy_of "$key")" ]; then
+    bad "the key $key of $other is not in $join: copy the whole folder as root (scp -rp)"
+  fi
+  good "the controller $(value_of "$other" cluster name), with which this one shares history and keys"
+}
+
+controller_name() { hostname -s; }
+
+# copy_of prints where a file that the other controller's configuration names is in the copy.
+copy_of() { # PATH
+  case $1 in
+    "$config_dir"/*) printf '%s' "$join/${1#"$config_dir"/}" ;;
+    /*) printf '%s' "$1" ;;
+    *) printf '%s' "$join/$1" ;;
+  esac
+}
+
+# Everything that the controller reads comes along; what is there already stays. Other roles' files are those of the other host.
+take_shared_files() {
+  local path
+  while read -r path; do
+    case $path in
+      controller.yaml | agent.yaml | collector.yaml | translator.yaml | keys/agent.* | keys/collector.* | keys/translator.*) continue ;;
+    esac
+    if [ -e "$config_dir/$path" ]; then say "keeps $config_dir/$path"; continue; fi
+    say "writes $config_dir/$path"
+    [ -z "$dry" ] || continue
+    mkdir -p "$(dirname "$config_dir/$path")"
+    case $path in
+      *.yaml | *.pub) put 644 "$config_dir/$path" <"$join/$path" ;;
+      *)  # it may be a secret
+        put 600 "$config_dir/$path" <"$join/$path"
+        chown pingloom-controller: "$config_dir/$path" ;;
+    esac
+  done < <(cd "$join" && find . -type f | sed 's|^\./||' | sort)
+}
+
+# joined_config prints the other controller's configuration with this one's name and address.
+joined_config() {
+  local other=$join/controller.yaml host=${address:-$(own_address)} authorized key
+  [[ $host != *:* ]] || host="[$host]"
+  awk '/^[^[:space:]#]/ { skip = index($0, "cluster:") == 1 } !skip { print }' "$other"
+  printf 'cluster: { name: "%s", address: "%s:%s" }\n' "$(controller_name)" "$host" "$(port_of "$other" control 20711)"
+  [ -z "$dry" ] || return 0
+  authorized=$(value_of "$other" keys authorized)
+  [ -n "$authorized" ] || return 0
+  # The list is empty at first; the keys of the others come through the database.
+  install -d -m 0750 -o pingloom-controller -g pingloom-controller "$(dirname "$authorized")" >&2
+  key=$(value_of "$other" keys secret)
+  [[ $key == /* ]] || key=$config_dir/$key
+  "$prefix/bin/pingloom" keys prepare --key "$key" --file "$authorized" >/dev/null || return 1
+}
