@@ -1,25 +1,30 @@
-// The same fleet of agents against one controller with SQLite, and against several that share a
-// history in PostgreSQL: what a row costs all processes, what the loss of a controller costs, and
-// whether every batch is in the history once. Needs a PostgreSQL server without tables of
-// pingloom's:
+// The same fleet of agents against one controller with SQLite and its own Redis, and against
+// several that share a history in PostgreSQL and a Redis: what a row costs all processes, what the
+// loss of a controller costs, and whether every batch is in the history once. Needs a PostgreSQL
+// server without tables of pingloom's:
 //
 //     tests/integration/postgres.py build/release/bin/fleet_cluster
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <boost/program_options/value_semantic.hpp>
+#include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "common/duration.h"
 #include "common/fd.h"
 #include "common/log.h"
 #include "common/program.h"
+#include "controller/redis/embedded.h"
 #include "fleet.h"
 #include "http/client.h"
 #include "program_cpu.h"
@@ -71,9 +76,13 @@ std::uint64_t shownPairs(const ControllerProcess& controller) {
 class Bench {
  public:
   explicit Bench(Options options) : options_(std::move(options)) {}
+  ~Bench() { end(); }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
   Status run();
 
  private:
+  Status startRedis();
   Status begin(std::size_t controllers);
   void end();
   Status commitRows(const std::string& who);
@@ -83,14 +92,30 @@ class Bench {
   Options options_;
   FleetShape shape_;
   std::vector<std::unique_ptr<ControllerProcess>> controllers_;
+  std::filesystem::path redis_folder_;
+  std::unique_ptr<controller::EmbeddedRedis> redis_;  // of several controllers
   std::optional<Fleet> fleet_;
   std::vector<double> cost_;  // CPU seconds of all processes for a million rows
   Figures figures_;
 };
 
+Status Bench::startRedis() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "pingloom-bench-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) return makeErrnoError(pattern, "mkdtemp", errno);
+  redis_folder_ = pattern;
+  auto started = controller::EmbeddedRedis::start(
+      {.socket = redis_folder_ / "redis.sock", .folder = redis_folder_});
+  if (!started) return tl::unexpected(started.error());
+  redis_ = std::move(*started);
+  return {};
+}
+
 Status Bench::begin(std::size_t controllers) {
   shape_ = shapeOf(options_.rows, options_.window);
   const bool shared = controllers > 1;
+  if (shared) {
+    if (auto status = startRedis(); !status) return status;
+  }
   const std::string history = shared ? "history: { postgres: { hosts: [" + options_.postgres +
                                            "], database: postgres, user: postgres } }\n"
                                      : std::string();
@@ -100,7 +125,10 @@ Status Bench::begin(std::size_t controllers) {
     if (shared && i == 0) {
       if (auto status = made->initHistory(); !status) return status;
     }
-    if (shared) made->joinCluster(fmt::format("c{}", i));
+    if (shared) {
+      made->joinCluster(fmt::format("c{}", i));
+      made->useRedis("unix:" + (redis_folder_ / "redis.sock").string());
+    }
     if (auto status = made->start(); !status) return status;
     shape_.controllers.push_back(made->address());
   }
@@ -119,6 +147,9 @@ Status Bench::begin(std::size_t controllers) {
 void Bench::end() {
   fleet_.reset();
   controllers_.clear();
+  redis_.reset();
+  std::error_code ignored;
+  if (!redis_folder_.empty()) std::filesystem::remove_all(redis_folder_, ignored);
 }
 
 // All agents close their windows at the same moment, as in use: windows are aligned.
@@ -165,7 +196,7 @@ Status Bench::killOne(int round) {
   const Nanos start = monotonicNow();
   (*victim)->kill();
   Nanos led_after = -1;
-  const auto ledAgain = [&] {
+  const auto led_again = [&] {
     if (led_after >= 0) return true;
     for (const auto& each : controllers_) {
       if (each != *victim && leads(*each)) led_after = monotonicNow() - start;
@@ -173,7 +204,7 @@ Status Bench::killOne(int round) {
     return led_after >= 0;
   };
   const auto home = fleet_->serveUntil("all registered again", kMaxRecovery, [&] {
-    return ledAgain() && fleet_->allRegistered() && monotonicNow() - start > kSecond;
+    return led_again() && fleet_->allRegistered() && monotonicNow() - start > kSecond;
   });
   if (!home) return tl::unexpected(home.error());
   figures_.add("a controller killed: another one leads after", "ms", toMilliseconds(led_after));

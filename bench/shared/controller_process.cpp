@@ -68,10 +68,12 @@ Status ControllerProcess::writeConfiguration() {
   }
   return writeFileAtomic(directory_ / "controller.yaml",
                          "pinglist: pinglist.yaml\ncontrol: " + address() +
-                             "\nhttp: 127.0.0.1:0\nstate_dir: state\nredis: embedded\n"
-                             "redis_socket: redis.sock\nlog_level: warning\nurl_file: url\n" +
-                             more_);
+                             "\nhttp: 127.0.0.1:0\nstate_dir: state\nlog_level: warning\n"
+                             "url_file: url\n" +
+                             redis_ + more_);
 }
+
+void ControllerProcess::useRedis(const std::string& target) { redis_ = "redis: " + target + "\n"; }
 
 void ControllerProcess::joinCluster(const std::string& name) {
   more_ += "cluster: { name: " + name + ", address: " + address() + " }\n";

@@ -24,6 +24,8 @@ class ControllerProcess {
   ControllerProcess& operator=(const ControllerProcess&) = delete;
   ~ControllerProcess();  // ends it and removes the folder
 
+  // Makes it write to this Redis instead of one of its own; `target` as in its configuration.
+  void useRedis(const std::string& target);
   // Adds the cluster's section to its configuration, in which this controller has this name.
   void joinCluster(const std::string& name);
   // Makes the tables of the history that its configuration names.
@@ -47,6 +49,7 @@ class ControllerProcess {
 
   std::string program_;
   std::string pinglist_;
+  std::string redis_ = "redis: embedded\nredis_socket: redis.sock\n";
   std::string more_;
   std::filesystem::path directory_;
   std::uint16_t port_ = 0;

@@ -19,10 +19,9 @@ COLUMNS = "probe, source, path, start_ns, window_ns, minute, incarnation, sequen
 class Tapped(Controller):
     """A controller that others reach through its witness only."""
 
-    def __init__(self, world, name, index, address, databases, redis):
-        self.index = index
+    def __init__(self, *arguments):
         self.tap_port = free_port()
-        super().__init__(world, name, databases, redis, address, lambda: world.network.inside(index))
+        super().__init__(*arguments)
 
     @property
     def address(self):
@@ -30,7 +29,9 @@ class Tapped(Controller):
 
 
 class SeveralControllers(World):
-    def __init__(self, case, hosts, seed, protocols):
+    """`kind`: Tapped, or Controller for a world without witnesses."""
+
+    def __init__(self, case, hosts, seed, protocols, kind=Tapped):
         super().__init__(case, hosts, seed, protocols)
         if not self.fabric:
             raise unittest.SkipTest("several controllers need networks of their own")
@@ -46,19 +47,23 @@ class SeveralControllers(World):
         databases = [addresses[0] for _, addresses in self.database_hosts]
         self.controllers = []
         for name in NAMES:
-            index, addresses = self.network.add()
-            self.controllers.append(Tapped(self, name, index, addresses[0], databases,
-                                           f"tcp:{self.redis_address}:{self.redis_port}"))
+            self.controllers.append(self.made(kind, name, databases))
         everyone = "[" + ", ".join(one.address for one in self.controllers) + "]"
         for index in range(hosts):
             self.agent_options[index] = {"controller": everyone}
+
+    def made(self, kind, name, databases):
+        index, (address, *_) = self.network.add()
+        controller = kind(self, name, databases, f"tcp:{self.redis_address}:{self.redis_port}", address,
+                          lambda: self.network.inside(index))
+        controller.index = index
+        return controller
 
     def ledger(self):
         return PostgresBlocks(lambda: self.primary)
 
     def start(self):
-        self.add_replica()
-        self.start_shared_redis()
+        self.start_shared()
         for one in self.controllers:
             self.run_tap(f"tap-{one.name}", one.address, f"{one.home}:{one.control_port}", one.inside)
             one.start()
@@ -67,6 +72,10 @@ class SeveralControllers(World):
         return self.begin()
 
     # ---- what they share ----
+
+    def start_shared(self):
+        self.add_replica()
+        self.start_shared_redis()
 
     def add_replica(self):
         """On the host that has no server. The primary waits for it from now on, so that what it has committed is there."""
@@ -126,7 +135,7 @@ class SeveralControllers(World):
         raise OSError("nobody leads")
 
     def pids(self):
-        return [(f"controller-{one.index}", one.process.pid) for one in self.running()] + super().pids()
+        return [(f"controller-{number}", one.process.pid) for number, one in enumerate(self.running())] + super().pids()
 
     def assert_all_alive(self):
         for process in self.agents.values():
