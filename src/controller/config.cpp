@@ -74,6 +74,7 @@ constexpr auto kSentinelKeys = std::to_array<ConfigKey<RedisTarget>>({
     {"master", [](const yaml::Node& node,
                   RedisTarget& target) { return readText(node, kMaxMasterName, target.master); }},
     {"hosts", readSentinelHosts},
+    {"password_file", readField<&RedisTarget::sentinel_password_file>},
 });
 
 Status readSentinel(const yaml::Node& node, RedisTarget& target) {

@@ -92,7 +92,8 @@ CONTROLLER = "pinglist: pinglist.yaml\nstate_dir: state\nhttp: 127.0.0.1:0\ncont
     "url_file": ("''", "[a]"),
     "redis": ("''", "Embedded", "'unix:'", "tcp:host", "tcp:host:0", "tcp::6379", "127.0.0.1:6379", "unix:/" + "x" * 200,
               "{ sentinel: x }", "{ sentinel: { master: m } }", "{ sentinel: { hosts: ['a:1'] } }",
-              "{ sentinel: { master: m, hosts: [] } }", "{ sentinel: { master: m, hosts: [a] } }"),
+              "{ sentinel: { master: m, hosts: [] } }", "{ sentinel: { master: m, hosts: [a] } }",
+              "{ sentinel: { master: m, hosts: ['a:1'], password_file: '' } }"),
     "redis_socket": ("''", "/" + "x" * 200),
     "redis_user": ("someone",),  # an embedded Redis has none
     "redis_password_file": ("''", "secret"),

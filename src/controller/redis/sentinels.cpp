@@ -14,7 +14,7 @@ Result<RedisTarget> Sentinels::askForMaster() const {
   target.kind = RedisTarget::Kind::kTcp;
   target.host = server.host;
   target.port = server.port;
-  const auto sentinel = RedisConnection::connect(target, {});
+  const auto sentinel = RedisConnection::connect(target, {"", target_.sentinel_password_file});
   if (!sentinel) return tl::unexpected(sentinel.error());
   Commands question;
   question.add(std::string_view("SENTINEL"), std::string_view("get-master-addr-by-name"),

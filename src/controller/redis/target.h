@@ -34,9 +34,10 @@ struct RedisTarget {
   std::string path;  // the socket of a Unix or embedded Redis
   std::string host;  // used with TCP
   std::uint16_t port = 0;
-  std::string master = {};                  // the name that the sentinels know it by
-  std::vector<RedisServer> sentinels = {};  // at least one with kSentinel
-  std::optional<RedisTls> tls = {};         // of the server and of sentinels; not with a socket
+  std::string master = {};                            // the name that the sentinels know it by
+  std::vector<RedisServer> sentinels = {};            // at least one with kSentinel
+  std::filesystem::path sentinel_password_file = {};  // "": they want none; read at each question
+  std::optional<RedisTls> tls = {};  // of the server and of sentinels; not with a socket
 
   // "unix:/run/redis.sock", "tcp:10.0.0.5:6379", "sentinel:mymaster"
   std::string text() const {

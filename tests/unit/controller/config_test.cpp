@@ -148,12 +148,13 @@ TEST(Config, KnowsTheKindsOfRedis) {
   EXPECT_EQ(redisOf("redis: unix:run/redis.sock\n"), "unix:/etc/run/redis.sock");
   EXPECT_EQ(redisOf("redis: 'tcp:[fd00::1]:6379'\n"), "tcp:[fd00::1]:6379");
   const std::string sentinel =
-      "redis: { sentinel: { master: main, hosts: [s1:26379, '[fd00::1]:2'] } }\n";
+      "redis: { sentinel: { master: main, hosts: [s1:26379, '[fd00::1]:2'], password_file: p } }\n";
   EXPECT_EQ(redisOf(sentinel), "sentinel:main");
   const auto with_sentinels = parseConfig(kMin + sentinel, "/etc/c.yaml");
   ASSERT_TRUE(with_sentinels);
   ASSERT_EQ(with_sentinels->redis.sentinels.size(), 2U);
   EXPECT_EQ(with_sentinels->redis.sentinels[1].text(), "[fd00::1]:2");
+  EXPECT_EQ(with_sentinels->redis.sentinel_password_file, "/etc/p");
 }
 
 TEST(Config, SaysWhereAndWhatIsWrong) {
