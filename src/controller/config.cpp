@@ -11,6 +11,7 @@
 #include "common/machine_name.h"
 #include "common/text.h"
 #include "controller/alerts/target_config.h"
+#include "controller/redis_config.h"
 #include "http/static_files.h"
 #include "keys/authorized_file.h"
 #include "keys/key_config.h"
@@ -19,7 +20,6 @@
 namespace pingloom::controller {
 namespace {
 
-constexpr std::size_t kMaxSocketPath = 107;  // the limit of sockaddr_un
 constexpr Nanos kMinRetention = kMinute;
 constexpr std::uint64_t kMinHistory = 16ULL << 20;
 constexpr std::size_t kMaxAncestors = 16;
@@ -27,128 +27,11 @@ constexpr std::size_t kMaxOrigin = 253;
 constexpr std::size_t kMaxServers = 16;
 constexpr std::size_t kMaxPostgresName = 63;
 constexpr std::size_t kMaxClusterName = 63;
-constexpr std::size_t kMaxMasterName = 255;
 
 // An IPv6 address stands in brackets before a port.
 std::string_view withoutBrackets(std::string_view host) {
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   return bracketed ? host.substr(1, host.size() - 2) : host;
-}
-
-std::optional<RedisServer> parseRedisServer(std::string_view text) {
-  const auto colon = text.rfind(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  const auto port = parseUnsigned(text.substr(colon + 1), 65535);
-  const std::string_view host = withoutBrackets(text.substr(0, colon));
-  if (!port || *port == 0 || host.empty()) return std::nullopt;
-  return RedisServer{std::string(host), static_cast<std::uint16_t>(*port)};
-}
-
-Status readTcpTarget(const yaml::Node& node, std::string_view target, RedisTarget& out) {
-  auto server = parseRedisServer(target);
-  if (!server) return node.error("write tcp:HOST:PORT");
-  out.kind = RedisTarget::Kind::kTcp;
-  out.host = std::move(server->host);
-  out.port = server->port;
-  return {};
-}
-
-Status readSentinelHosts(const yaml::Node& node, RedisTarget& target) {
-  if (!node.isSequence() || node.items().empty()) {
-    return node.error("write a list: [HOST:PORT, ...]");
-  }
-  if (node.items().size() > kMaxServers) {
-    return node.error(fmt::format("has more than {} servers", kMaxServers));
-  }
-  for (const yaml::Node& item : node.items()) {
-    const auto text = item.text();
-    if (!text) return tl::unexpected(text.error());
-    auto server = parseRedisServer(*text);
-    if (!server) return item.error("write HOST:PORT");
-    target.sentinels.push_back(std::move(*server));
-  }
-  return {};
-}
-
-constexpr auto kSentinelKeys = std::to_array<ConfigKey<RedisTarget>>({
-    {"master", [](const yaml::Node& node,
-                  RedisTarget& target) { return readText(node, kMaxMasterName, target.master); }},
-    {"hosts", readSentinelHosts},
-    {"password_file", readField<&RedisTarget::sentinel_password_file>},
-});
-
-Status readSentinel(const yaml::Node& node, RedisTarget& target) {
-  target.kind = RedisTarget::Kind::kSentinel;
-  if (auto status = readMap(node, kSentinelKeys, target); !status) return status;
-  if (target.master.empty()) return node.error("'master' is missing; write 'master: NAME'");
-  if (target.sentinels.empty()) {
-    return node.error("'hosts' is missing; write 'hosts: [HOST:PORT, ...]'");
-  }
-  return {};
-}
-
-constexpr auto kRedisKeys = std::to_array<ConfigKey<RedisTarget>>({{"sentinel", readSentinel}});
-
-Status readRedis(const yaml::Node& node, Config& config) {
-  if (node.isMap()) {
-    if (!node.find("sentinel")) return node.error("'sentinel' is missing");
-    return readMap(node, kRedisKeys, config.redis);
-  }
-  auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  RedisTarget& target = config.redis;
-  if (*text == "embedded") return {};
-  if (text->starts_with("tcp:")) return readTcpTarget(node, text->substr(4), target);
-  if (text->starts_with("unix:") && text->size() > 5) {
-    target.kind = RedisTarget::Kind::kUnix;
-    target.path = resolvePath(node, text->substr(5));
-    if (target.path.size() > kMaxSocketPath) return node.error("the socket's path is too long");
-    return {};
-  }
-  return node.error("'" + *text +
-                    "' is none of embedded, unix:/PATH, tcp:HOST:PORT, { sentinel: ... }" +
-                    didYouMean(*text, {"embedded"}));
-}
-
-bool embedded(const Config& config) { return config.redis.kind == RedisTarget::Kind::kEmbedded; }
-
-Status readRedisSocket(const yaml::Node& node, Config& config) {
-  std::filesystem::path path;
-  if (auto status = readValue(node, path); !status) return status;
-  if (path.native().size() > kMaxSocketPath) return node.error("is too long for a Unix socket");
-  if (!embedded(config)) return node.error("is where an embedded Redis listens; leave it out");
-  config.redis.path = path.native();
-  return {};
-}
-
-Status readRedisUser(const yaml::Node& node, Config& config) {
-  auto text = node.text();
-  if (!text) return tl::unexpected(text.error());
-  if (embedded(config)) return node.error("an embedded Redis has no users; leave this out");
-  config.redis_user = std::move(*text);
-  return {};
-}
-
-Status readRedisPasswordFile(const yaml::Node& node, Config& config) {
-  if (embedded(config)) return node.error("an embedded Redis has no users; leave this out");
-  return readValue(node, config.redis_password_file);
-}
-
-constexpr auto kRedisTlsKeys = std::to_array<ConfigKey<RedisTls>>({
-    {"ca", readField<&RedisTls::ca>},
-    {"certificate", readField<&RedisTls::certificate>},
-    {"key", readField<&RedisTls::key>},
-});
-
-Status readRedisTls(const yaml::Node& node, Config& config) {
-  if (config.redis.kind != RedisTarget::Kind::kTcp &&
-      config.redis.kind != RedisTarget::Kind::kSentinel) {
-    return node.error("a Redis at a Unix socket has no TLS; leave this out");
-  }
-  RedisTls& tls = config.redis.tls.emplace();
-  if (auto status = readMap(node, kRedisTlsKeys, tls); !status) return status;
-  if (tls.certificate.empty() == tls.key.empty()) return {};
-  return node.error("'certificate' and 'key' belong together");
 }
 
 Status readControllerKeys(const yaml::Node& node, Config& config) {
@@ -345,7 +228,7 @@ Status complete(const yaml::Node& root, Config& config) {
     return root.error("'state_dir' is missing; write 'state_dir: FOLDER', where history is kept");
   }
   if (config.web_root.empty()) config.web_root = http::findWebRoot("web");
-  if (embedded(config) && config.redis.path.empty()) {
+  if (config.redis.kind == RedisTarget::Kind::kEmbedded && config.redis.path.empty()) {
     config.redis.path = (config.state_dir / "redis.sock").native();
     if (config.redis.path.size() > kMaxSocketPath) {
       return root.error(

@@ -57,6 +57,7 @@ Result<std::unique_ptr<Controller>> Controller::start(const Config& config) {
 Controller::~Controller() {
   alerts_.reset();
   writer_.reset();
+  cluster_writer_.reset();
   if (ledger_ != nullptr) {
     events_due_mono_ = 0;
     keepEvents(Instant::now());
@@ -126,7 +127,7 @@ Status Controller::open() {
   if (first != nullptr) {
     server_->setPlan({first, &first->plan}, Instant::now());
   }
-  writer_ = startWriter();
+  startWriter();
   if (!config_.alerts.empty()) {
     Alerts::Sends sends;
     if (cluster_ != nullptr) {

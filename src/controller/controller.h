@@ -35,6 +35,7 @@
 #include "controller/control/verdicts.h"
 #include "controller/history/ledger_writer.h"
 #include "controller/model/board.h"
+#include "controller/redis/cluster_writer.h"
 #include "controller/redis/embedded.h"
 #include "controller/redis/writer.h"
 #include "controller/relay/other_controllers.h"
@@ -75,7 +76,7 @@ class Controller {
   Status open();
   Status joinCluster();
   Status followOthers();
-  std::unique_ptr<RedisWriter> startWriter();
+  void startWriter();
   void clusterChanged();
   void noteNewMembers(Instant now);
   void share(const std::vector<IpAddress>& addresses);
@@ -138,7 +139,9 @@ class Controller {
   std::optional<RelayIntake> relay_intake_;   // likewise
   std::unique_ptr<OtherControllers> others_;  // likewise
   std::unique_ptr<EmbeddedRedis> redis_;
+  // One of the two writes to Redis.
   std::unique_ptr<RedisWriter> writer_;
+  std::unique_ptr<RedisClusterWriter> cluster_writer_;
   std::unique_ptr<Alerts> alerts_;
   std::uint64_t generation_ = 0;
   Nanos started_utc_ = 0;

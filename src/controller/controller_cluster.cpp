@@ -43,14 +43,18 @@ Status Controller::followOthers() {
 }
 
 // A Redis that is not the controller's own is everybody's.
-std::unique_ptr<RedisWriter> Controller::startWriter() {
+void Controller::startWriter() {
   RedisWriter::Leads leads;
   if (cluster_ != nullptr && config_.redis.kind != RedisTarget::Kind::kEmbedded) {
     leads = [fence = cluster_->fence()] { return fence->leads(monotonicNow()); };
   }
-  return std::make_unique<RedisWriter>(config_.redis,
-                                       RedisLogin{config_.redis_user, config_.redis_password_file},
-                                       board_, std::move(leads));
+  const RedisLogin login{config_.redis_user, config_.redis_password_file};
+  if (config_.redis.kind == RedisTarget::Kind::kCluster) {
+    cluster_writer_ =
+        std::make_unique<RedisClusterWriter>(config_.redis, login, board_, std::move(leads));
+  } else {
+    writer_ = std::make_unique<RedisWriter>(config_.redis, login, board_, std::move(leads));
+  }
 }
 
 void Controller::clusterChanged() {

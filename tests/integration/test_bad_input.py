@@ -93,7 +93,9 @@ CONTROLLER = "pinglist: pinglist.yaml\nstate_dir: state\nhttp: 127.0.0.1:0\ncont
     "redis": ("''", "Embedded", "'unix:'", "tcp:host", "tcp:host:0", "tcp::6379", "127.0.0.1:6379", "unix:/" + "x" * 200,
               "{ sentinel: x }", "{ sentinel: { master: m } }", "{ sentinel: { hosts: ['a:1'] } }",
               "{ sentinel: { master: m, hosts: [] } }", "{ sentinel: { master: m, hosts: [a] } }",
-              "{ sentinel: { master: m, hosts: ['a:1'], password_file: '' } }"),
+              "{ sentinel: { master: m, hosts: ['a:1'], password_file: '' } }",
+              "{ cluster: 'a:1' }", "{ cluster: [] }", "{ cluster: [a] }", "{ cluster: ['a:0'] }", "{ cluster: ['a:1'], host: a }",
+              "{ cluster: ['a:1'], sentinel: { master: m, hosts: ['a:1'] } }"),
     "redis_socket": ("''", "/" + "x" * 200),
     "redis_user": ("someone",),  # an embedded Redis has none
     "redis_password_file": ("''", "secret"),

@@ -24,6 +24,18 @@ redisContext* open(const RedisTarget& target) {
 
 }  // namespace
 
+std::vector<std::optional<std::string>> textsIn(const redisReply& reply) {
+  std::vector<std::optional<std::string>> made;
+  if (reply.type != REDIS_REPLY_ARRAY) return made;
+  for (std::size_t i = 0; i < reply.elements; ++i) {
+    const redisReply& element = *reply.element[i];
+    if (element.type == REDIS_REPLY_NIL) made.emplace_back();
+    if (element.type == REDIS_REPLY_STRING)
+      made.emplace_back(std::string(element.str, element.len));
+  }
+  return made;
+}
+
 void RedisConnection::FreeContext::operator()(redisContext* context) const { redisFree(context); }
 void RedisConnection::FreeReply::operator()(redisReply* reply) const { freeReplyObject(reply); }
 
@@ -31,6 +43,7 @@ Result<std::unique_ptr<RedisConnection>> RedisConnection::connect(const RedisTar
                                                                   const RedisLogin& login) {
   std::unique_ptr<RedisConnection> made(new RedisConnection);
   made->entity_ = "redis " + target.text();
+  made->host_ = target.host;
   made->context_.reset(open(target));
   if (made->context_ == nullptr) return makeError(made->entity_, "out of memory");
   if (made->context_->err != 0) return makeError(made->entity_, made->context_->errstr);
@@ -90,7 +103,7 @@ Status RedisConnection::submit(std::string_view commands, std::size_t replies) {
     if (auto status = takeChunk(); !status) return status;
   }
   if (auto status = write(commands); !status) return status;
-  in_flight_.push_back(replies);
+  in_flight_.push_back({replies, std::string(keeps_redirects_ ? commands : std::string_view())});
   return {};
 }
 
@@ -102,13 +115,39 @@ Status RedisConnection::drain() {
 }
 
 Status RedisConnection::takeChunk() {
-  for (std::size_t i = 0; i < in_flight_.front(); ++i) {
+  const Chunk chunk = std::move(in_flight_.front());
+  in_flight_.pop_front();
+  Redirects redirects;
+  for (std::size_t i = 0; i < chunk.replies; ++i) {
     const auto reply = readReply();
     if (!reply) return tl::unexpected(reply.error());
+    if (keeps_redirects_ && noteRedirect(i, **reply, redirects)) continue;
     if (auto status = check(**reply); !status) return status;
   }
-  in_flight_.pop_front();
+  if (redirects.empty()) return {};
+  for (const CommandUnit& unit : unitsOf(chunk.commands)) {
+    const auto at = redirects.lower_bound(unit.first);
+    if (at == redirects.end() || at->first >= unit.first + unit.count) continue;
+    redirected_.push_back({at->second, std::string(unit.bytes), unit.count});
+  }
   return {};
+}
+
+std::optional<Redirect> RedisConnection::redirectOf(const redisReply& reply) const {
+  if (reply.type != REDIS_REPLY_ERROR) return std::nullopt;
+  return parseRedirect({reply.str, reply.len}, host_);
+}
+
+bool RedisConnection::noteRedirect(std::size_t number, const redisReply& reply,
+                                   Redirects& redirects) const {
+  if (auto redirect = redirectOf(reply)) {
+    redirects.emplace(number, std::move(*redirect));
+    return true;
+  }
+  if (reply.type != REDIS_REPLY_ERROR) return false;
+  const std::string_view text(reply.str, reply.len);
+  // EXEC says so when a command before it was redirected; any other error has been returned.
+  return text.starts_with("EXECABORT") && !redirects.empty();
 }
 
 Result<RedisConnection::Reply> RedisConnection::readEncryptedReply() {
@@ -151,16 +190,18 @@ Status RedisConnection::check(const redisReply& reply) {
   return {};
 }
 
+Result<RedisConnection::Reply> RedisConnection::ask(std::string_view command) {
+  if (auto status = write(command); !status) return tl::unexpected(status.error());
+  return readReply();
+}
+
 Result<std::vector<std::string>> RedisConnection::list(const Commands& command) {
-  if (auto status = write(command.bytes()); !status) return tl::unexpected(status.error());
-  const auto reply = readReply();
+  const auto reply = ask(command.bytes());
   if (!reply) return tl::unexpected(reply.error());
   if (auto status = check(**reply); !status) return tl::unexpected(status.error());
   std::vector<std::string> made;
-  if ((*reply)->type != REDIS_REPLY_ARRAY) return made;
-  for (std::size_t i = 0; i < (*reply)->elements; ++i) {
-    const redisReply& element = *(*reply)->element[i];
-    if (element.type == REDIS_REPLY_STRING) made.emplace_back(element.str, element.len);
+  for (auto& text : textsIn(**reply)) {
+    if (text) made.push_back(std::move(*text));
   }
   return made;
 }

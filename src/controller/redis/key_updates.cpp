@@ -115,6 +115,11 @@ std::string RedisKeys::latestKey(string_view probe, string_view source) {
   return key;
 }
 
+std::string RedisKeys::keyOf(std::uint32_t probe, std::uint32_t source) const {
+  const ProbeGrid& grid = plan_->probes[probe];
+  return latestKey(grid.spec.name, grid.sources[source].text());
+}
+
 void RedisKeys::setPlan(std::shared_ptr<const GridPlan> plan) {
   plan_ = std::move(plan);
   destinations_.clear();
@@ -302,6 +307,8 @@ std::size_t RedisKeys::writeSource(std::uint32_t probe, std::uint32_t source,
   if (leftToOthers(written, snapshot.get())) return 0;
   // The key may hold fields that another controller has written.
   if (shared_ && !written.own) return replaceSource(probe, source, snapshot, now_utc, out);
+  const std::string key = keyOf(probe, source);
+  if (!out.takes(key)) return 0;
   if (expiresAt(*snapshot->rows) <= now_utc) {
     noteWritten(written, *snapshot);
     return 0;
@@ -309,8 +316,6 @@ std::size_t RedisKeys::writeSource(std::uint32_t probe, std::uint32_t source,
   findChanges(written, *snapshot);
   noteWritten(written, *snapshot);
   if (changed_.empty() && gone_.empty()) return 0;
-  const std::string key =
-      latestKey(plan_->probes[probe].spec.name, plan_->probes[probe].sources[source].text());
   if (!gone_.empty()) {
     out.begin(2 + gone_.size());
     out.argument(string_view("HDEL"));
@@ -327,11 +332,15 @@ std::size_t RedisKeys::writeSource(std::uint32_t probe, std::uint32_t source,
 std::size_t RedisKeys::replaceSource(std::uint32_t probe, std::uint32_t source,
                                      const std::shared_ptr<const SourceSnapshot>& snapshot,
                                      Nanos now_utc, Commands& out) {
-  const std::string key =
-      latestKey(plan_->probes[probe].spec.name, plan_->probes[probe].sources[source].text());
+  const std::string key = keyOf(probe, source);
   Written& written = written_[probe][source];
   if (leftToOthers(written, snapshot.get())) return 0;
   written = {};
+  if (!out.takes(key)) {
+    written.own = true;
+    if (shared_) addToIndex(probe, source, out);
+    return 0;
+  }
   if (snapshot == nullptr || snapshot->rows == nullptr || expiresAt(*snapshot->rows) <= now_utc) {
     if (snapshot != nullptr) noteWritten(written, *snapshot);
     out.add(string_view("DEL"), key);
@@ -356,7 +365,7 @@ void RedisKeys::addToIndex(std::uint32_t probe, std::uint32_t source, Commands& 
 }
 
 void RedisKeys::writeEvent(const StateEvent& event, Commands& out) const {
-  if (shared_ && !event.here) return;
+  if ((shared_ && !event.here) || !out.takes(kEventsKey)) return;
   const std::string limit = std::to_string(kMaxEvents);
   out.add(string_view("XADD"), kEventsKey, string_view("MAXLEN"), string_view("~"), limit,
           string_view("*"), string_view("time"), formatUtc(event.utc), string_view("probe"),

@@ -41,7 +41,11 @@ class RedisKeys {
   static void removeSource(std::string_view probe, std::string_view source, Commands& out);
   static void removeProbe(std::string_view probe, Commands& out);
 
-  // Writes what changed at this source since the last call. Returns the number of rows.
+  // The key of a source of the plan in force.
+  std::string keyOf(std::uint32_t probe, std::uint32_t source) const;
+
+  // Writes what changed at this source since the last call. Returns the number of rows. Commands
+  // that `out` leaves out count as written by somebody else.
   std::size_t writeSource(std::uint32_t probe, std::uint32_t source,
                           const std::shared_ptr<const SourceSnapshot>& snapshot, Nanos now_utc,
                           Commands& out);

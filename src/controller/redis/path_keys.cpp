@@ -29,6 +29,7 @@ std::string key(string_view probe, string_view source) {
 void write(const KnownPath& known, const RouterNames& names, Commands& out) {
   const TracedPath& path = known.path;
   const std::string at = key(path.probe, path.source.text());
+  if (!out.takes(at)) return;
   const std::string field = path.path == 0
                                 ? path.destination.text()
                                 : fmt::format("{}#{}", path.destination.text(), path.path);
@@ -39,6 +40,7 @@ void write(const KnownPath& known, const RouterNames& names, Commands& out) {
 void writeChange(const KnownPath& known, const RouterNames& names, Commands& out) {
   const TracedPath& path = known.path;
   if (known.before.empty() || known.broken || known.since_utc != path.traced) return;
+  if (!out.takes(RedisKeys::kEventsKey)) return;
   const std::string limit = std::to_string(RedisKeys::kMaxEvents);
   out.add(string_view("XADD"), RedisKeys::kEventsKey, string_view("MAXLEN"), string_view("~"),
           limit, string_view("*"), string_view("time"), formatUtc(path.traced),

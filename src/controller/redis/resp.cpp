@@ -18,11 +18,24 @@ void appendHeader(char kind, std::size_t number, std::string& out) {
 }  // namespace
 
 void Commands::begin(std::size_t arguments) {
+  begun_at_ = bytes_.size();
+  arguments_ = 0;
+  left_out_ = false;
   ++count_;
   appendHeader('*', arguments, bytes_);
 }
 
+bool Commands::leavesOut(std::string_view argument) {
+  if (arguments_++ == 1 && !takes(argument)) {
+    left_out_ = true;
+    bytes_.resize(begun_at_);
+    --count_;
+  }
+  return left_out_;
+}
+
 void Commands::argument(std::string_view text) {
+  if (slots_ != nullptr && leavesOut(text)) return;
   appendHeader('$', text.size(), bytes_);
   bytes_ += text;
   bytes_ += "\r\n";

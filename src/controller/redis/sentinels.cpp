@@ -8,7 +8,7 @@
 namespace pingloom::controller {
 
 Result<RedisTarget> Sentinels::askForMaster() const {
-  const RedisServer& server = target_.sentinels[asked_];
+  const RedisServer& server = target_.servers[asked_];
   RedisTarget target;
   target.tls = target_.tls;
   target.kind = RedisTarget::Kind::kTcp;

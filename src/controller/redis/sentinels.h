@@ -17,7 +17,7 @@ class Sentinels {
   // REQUIRES: the target has sentinels.
   Result<RedisTarget> askForMaster() const;
   // Makes the next question go to another sentinel, because this one did not help.
-  void turn() { asked_ = (asked_ + 1) % target_.sentinels.size(); }
+  void turn() { asked_ = (asked_ + 1) % target_.servers.size(); }
 
  private:
   const RedisTarget target_;

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "common/log.h"
-#include "controller/model/grid_plan.h"
+#include "controller/redis/leftovers.h"
+#include "controller/redis/nodes.h"
 
 namespace pingloom::controller {
 namespace {
@@ -19,45 +20,71 @@ constexpr Nanos kPatience = 3 * kSecond;
 
 }  // namespace
 
-RedisWriter::RedisWriter(RedisTarget target, RedisLogin login, Board& board, Leads leads)
-    : target_(std::move(target)),
-      login_(std::move(login)),
+RedisWriter::RedisWriter(RedisTarget target, RedisLogin login, Board& board, Leads leads,
+                         std::optional<Lane> lane)
+    : login_(std::move(login)),
       board_(board),
       leads_(std::move(leads)),
+      target_(std::move(target)),
+      lane_(std::move(lane)),
       sentinels_(target_),
       store_(leads_ != nullptr),
       started_mono_(monotonicNow()) {
+  if (lane_) useMaster();
   status_.target = target_.text();
   publish();
-  feed_ = board_.subscribe([this] {
+  feed_ = board_.subscribe([signal = signal_] {
     {
-      const std::lock_guard lock(mutex_);
-      if (std::exchange(changed_, true)) return;
+      const std::lock_guard lock(signal->mutex);
+      if (std::exchange(signal->changed, true)) return;
     }
-    wake_.notify_one();
+    signal->wake.notify_one();
   });
   thread_ = std::thread([this] { run(); });
   pthread_setname_np(thread_.native_handle(), "redis");
 }
 
 RedisWriter::~RedisWriter() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_one();
+  end();
   thread_.join();
 }
 
+void RedisWriter::end() {
+  {
+    const std::lock_guard lock(signal_->mutex);
+    signal_->stop = true;
+  }
+  signal_->wake.notify_one();
+}
+
+void RedisWriter::take(ClusterMaster master) {
+  {
+    const std::lock_guard lock(signal_->mutex);
+    signal_->master = std::move(master);
+  }
+  signal_->wake.notify_one();
+}
+
+void RedisWriter::writeAgain() {
+  {
+    const std::lock_guard lock(signal_->mutex);
+    signal_->again = true;
+  }
+  signal_->wake.notify_one();
+}
+
 bool RedisWriter::waitFor(Nanos longest, bool for_changes) {
-  std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, std::chrono::nanoseconds(longest),
-                 [&] { return stop_ || (for_changes && changed_); });
-  return !stop_;
+  Signal& signal = *signal_;
+  std::unique_lock lock(signal.mutex);
+  signal.wake.wait_for(lock, std::chrono::nanoseconds(longest), [&] {
+    return signal.stop || signal.master || (for_changes && (signal.changed || signal.again));
+  });
+  return !signal.stop;
 }
 
 void RedisWriter::run() {
   while (waitFor(connection_ == nullptr ? 0 : kIdle, true)) {
+    if (const auto status = takeOrders(); !status) lost(status.error());
     if (connection_ == nullptr) {
       if (const auto status = connect(); !status) {
         lost(status.error());
@@ -68,6 +95,40 @@ void RedisWriter::run() {
     if (const auto status = writeChanges(); !status) lost(status.error());
     if (monotonicNow() - published_mono_ >= kCountersInterval) publish();
   }
+}
+
+void RedisWriter::useMaster() {
+  target_.kind = RedisTarget::Kind::kTcp;
+  target_.host = lane_->master.server.host;
+  target_.port = lane_->master.server.port;
+  commands_.keepOnly(&lane_->master.slots);
+}
+
+Status RedisWriter::takeOrders() {
+  std::optional<ClusterMaster> master;
+  bool again = false;
+  {
+    const std::lock_guard lock(signal_->mutex);
+    master.swap(signal_->master);
+    again = std::exchange(signal_->again, false);
+  }
+  if (master) {
+    const bool other = master->server != lane_->master.server;
+    const SlotSet gained = master->slots & ~lane_->master.slots;
+    lane_->master = std::move(*master);
+    useMaster();
+    if (other) {
+      connection_.reset();
+      backoff_.reset();
+      status_.target = target_.text();
+      status_.connected = false;
+      status_.last_error = "connects to a master that has taken over";
+      publish();
+    } else if (connection_ != nullptr && gained.any()) {
+      if (auto status = writeGained(gained); !status) return status;
+    }
+  }
+  return again && connection_ != nullptr ? resync() : Status();
 }
 
 // Sentinels are asked for each connection, because another server may be the master.
@@ -85,13 +146,14 @@ Result<std::unique_ptr<RedisConnection>> RedisWriter::open() {
 
 Status RedisWriter::connect() {
   auto connected = open();
-  if (!connected && !target_.sentinels.empty()) sentinels_.turn();
+  if (!connected && !target_.servers.empty()) sentinels_.turn();
   if (!connected) return tl::unexpected(connected.error());
   connection_ = std::move(*connected);
+  if (lane_) connection_->keepRedirects();
   commands_.clear();
   if (auto status = resync(); !status) {
     // Another sentinel may know a master that takes what is written.
-    if (!target_.sentinels.empty()) sentinels_.turn();
+    if (!target_.servers.empty()) sentinels_.turn();
     return status;
   }
   if (loss_logged_ || connects_ > 0) log::info("connected to redis {}", status_.target);
@@ -125,12 +187,24 @@ Status RedisWriter::resync() {
   if (leading_) {
     if (auto status = removeLeftovers(); !status) return status;
   }
+  return writeEverything();
+}
+
+Status RedisWriter::writeEverything() {
   store_.writeIndex(commands_);
   if (auto status = writeAll(); !status) return status;
   incidents_.forget();
   writeIncidents();
   if (auto status = writePaths(board_.paths().all()); !status) return status;
   return finish();
+}
+
+Status RedisWriter::writeGained(const SlotSet& gained) {
+  if (store_.plan().pinglist == nullptr) return {};
+  commands_.keepOnly(&gained);
+  auto status = writeEverything();
+  commands_.keepOnly(&lane_->master.slots);
+  return status;
 }
 
 // A new leader replaces what the one before it has written about incidents.
@@ -162,34 +236,18 @@ Status RedisWriter::writePaths(const KnownPaths& paths) {
   return {};
 }
 
-// Removes only keys that the index names; keys of other programs are never touched.
+// In a cluster the index may be at another master, so one thread does it for all
+// (cluster_writer.h).
 Status RedisWriter::removeLeftovers() {
-  const auto probes = connection_->members(RedisKeys::kProbesKey);
-  if (!probes) return tl::unexpected(probes.error());
-  for (const std::string& name : *probes) {
-    const auto probe = probeNamed(store_.plan(), name);
-    ProbeGrid gone;
-    gone.spec.name = name;
-    if (auto status = removeLeftSources(probe ? store_.plan().probes[*probe] : gone); !status) {
-      return status;
-    }
-    if (!probe) RedisKeys::removeProbe(name, commands_);
-  }
+  if (lane_) return {};
+  const IndexAccess access{[this](const std::string& key) -> Result<std::vector<std::string>> {
+                             if (auto status = finish(); !status)
+                               return tl::unexpected(status.error());
+                             return connection_->members(key);
+                           },
+                           [this](Commands& commands) { return connection_->submit(commands); }};
+  if (auto status = controller::removeLeftovers(store_.plan(), access); !status) return status;
   return finish();
-}
-
-Status RedisWriter::removeLeftSources(const ProbeGrid& probe) {
-  if (auto status = finish(); !status) return status;
-  const auto sources = connection_->members(RedisKeys::sourcesKey(probe.spec.name));
-  if (!sources) return tl::unexpected(sources.error());
-  for (const std::string& source : *sources) {
-    const auto address = IpAddress::parse(source);
-    const bool stays = address && address->text() == source &&
-                       std::binary_search(probe.sources.begin(), probe.sources.end(), *address);
-    if (!stays) RedisKeys::removeSource(probe.spec.name, source, commands_);
-    if (auto status = submitIfFull(); !status) return status;
-  }
-  return {};
 }
 
 Status RedisWriter::writeAll() {
@@ -197,6 +255,7 @@ Status RedisWriter::writeAll() {
   for (std::uint32_t probe = 0; probe < plan.probes.size(); ++probe) {
     const auto snapshots = board_.sources(probe, plan.generation);
     for (std::uint32_t source = 0; source < snapshots.size(); ++source) {
+      if (!commands_.takes(store_.keyOf(probe, source))) continue;
       rows_under_way_ +=
           store_.replaceSource(probe, source, snapshots[source], utcNow(), commands_);
       if (auto status = submitIfFull(); !status) return status;
@@ -208,11 +267,11 @@ Status RedisWriter::writeAll() {
 Status RedisWriter::writeChanges() {
   if (auto status = noteLead(); !status) return status;
   {
-    const std::lock_guard lock(mutex_);
-    if (!std::exchange(changed_, false)) return connection_->ping();
+    const std::lock_guard lock(signal_->mutex);
+    if (!std::exchange(signal_->changed, false)) return connection_->ping();
   }
   const Changes changes = feed_->take();
-  status_.events_dropped += changes.events_dropped;
+  if (commands_.takes(RedisKeys::kEventsKey)) status_.events_dropped += changes.events_dropped;
   const auto newest = board_.plan();
   if (changes.plan && newest->generation != store_.plan().generation) {
     if (store_.plan().pinglist == nullptr) return resync();
@@ -255,12 +314,25 @@ Status RedisWriter::writeChanges() {
 }
 
 Status RedisWriter::submitIfFull() {
-  return commands_.bytes().size() < kChunkBytes ? Status{} : connection_->submit(commands_);
+  if (commands_.bytes().size() < kChunkBytes) return {};
+  if (auto status = connection_->submit(commands_); !status) return status;
+  return followRedirects();
+}
+
+Status RedisWriter::followRedirects() {
+  auto redirected = connection_->takeRedirected();
+  if (redirected.empty()) return {};
+  const bool moved = std::any_of(redirected.begin(), redirected.end(),
+                                 [](const Redirected& one) { return !one.to.ask; });
+  if (moved) lane_->moved();
+  RedisNodes nodes(target_, login_);
+  return follow(nodes, std::move(redirected));
 }
 
 Status RedisWriter::finish() {
   if (auto status = connection_->submit(commands_); !status) return status;
   if (auto status = connection_->drain(); !status) return status;
+  if (auto status = followRedirects(); !status) return status;
   status_.rows_written += std::exchange(rows_under_way_, 0);
   if (connection_->wrongTypes() > 0 && !std::exchange(wrong_type_logged_, true)) {
     log::error("redis {}: a key that begins with pingloom: is of another type; it is left alone",
@@ -271,6 +343,7 @@ Status RedisWriter::finish() {
 
 void RedisWriter::publish() {
   published_mono_ = monotonicNow();
+  if (lane_) return lane_->report(status_);
   board_.publishRedis(std::make_shared<const RedisStatus>(status_));
 }
 

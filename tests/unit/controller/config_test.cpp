@@ -152,9 +152,16 @@ TEST(Config, KnowsTheKindsOfRedis) {
   EXPECT_EQ(redisOf(sentinel), "sentinel:main");
   const auto with_sentinels = parseConfig(kMin + sentinel, "/etc/c.yaml");
   ASSERT_TRUE(with_sentinels);
-  ASSERT_EQ(with_sentinels->redis.sentinels.size(), 2U);
-  EXPECT_EQ(with_sentinels->redis.sentinels[1].text(), "[fd00::1]:2");
+  ASSERT_EQ(with_sentinels->redis.servers.size(), 2U);
+  EXPECT_EQ(with_sentinels->redis.servers[1].text(), "[fd00::1]:2");
   EXPECT_EQ(with_sentinels->redis.sentinel_password_file, "/etc/p");
+  const auto with_cluster = parseConfig(
+      std::string(kMin) + "redis: { cluster: [c1:6379, '[fd00::1]:2'] }\nredis_tls: { ca: a }\n",
+      "/etc/c.yaml");
+  ASSERT_TRUE(with_cluster) << with_cluster.error().text();
+  EXPECT_EQ(with_cluster->redis.text(), "cluster:c1:6379");
+  ASSERT_EQ(with_cluster->redis.servers.size(), 2U);
+  EXPECT_TRUE(with_cluster->redis.tls);
 }
 
 TEST(Config, SaysWhereAndWhatIsWrong) {
@@ -168,7 +175,13 @@ TEST(Config, SaysWhereAndWhatIsWrong) {
       {"http: 127.0.0.1\n", "not ADDRESS:PORT"},
       {"redis: embeded\n", "(did you mean 'embedded'?)"},
       {"redis: tcp:host\n", "write tcp:HOST:PORT"},
-      {"redis: {}\n", "'sentinel' is missing"},
+      {"redis: {}\n", "'sentinel' or 'cluster' is missing"},
+      {"redis: { cluster: a:1 }\n", "write a list: [HOST:PORT, ...]"},
+      {"redis: { cluster: [] }\n", "write a list: [HOST:PORT, ...]"},
+      {"redis: { cluster: [a] }\n", "write HOST:PORT"},
+      {"redis: { cluster: [a:1], sentinel: { master: m, hosts: [a:1] } }\n", "exclude each other"},
+      {"redis: { cluster: [a:1], host: a }\n", "'host'"},
+      {"redis: { cluster: [a:1] }\nredis_socket: /a\n", "where an embedded Redis listens"},
       {"redis_tls: { ca: a }\n", "leave this out"},
       {"redis: tcp:a:1\nredis_tls: { ca: a, key: b }\n", "belong together"},
       {"redis: { sentinel: { master: m } }\n", "'hosts' is missing"},

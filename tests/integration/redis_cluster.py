@@ -1,0 +1,107 @@
+"""A Redis Cluster for a test: three masters, and a replica of each if the test wants them, at a mesh's home address."""
+
+import contextlib
+
+from mesh import free_port
+from processes import eventually
+from resp import Resp, RespError
+
+SLOTS = 16384
+
+
+def slot_of(key):
+    crc = 0
+    for byte in key.encode():
+        crc ^= byte << 8
+        for _ in range(8):
+            crc = (crc << 1 ^ (0x1021 if crc & 0x8000 else 0)) & 0xffff
+    return crc % SLOTS
+
+
+def latest_key(source):
+    return f"pingloom:latest:udp:{source}"
+
+
+class Node:
+    """One redis-server of the cluster. The test asks it at a Unix socket, as a user who may do everything."""
+
+    def __init__(self, mesh, options):
+        self.mesh, self.options = mesh, options
+        self.port, self.bus_port = free_port(), free_port()
+        self.folder = mesh.directory / f"redis-{self.port}"
+        self.folder.mkdir()
+        self.process = None
+        self.start()
+        self.id = self("CLUSTER", "MYID")
+
+    def start(self):
+        listen = ("--port", "0", "--tls-port", str(self.port)) if "--tls-cluster" in self.options else ("--port", str(self.port))
+        self.process = self.mesh.run(
+            f"redis-{self.port}", "redis-server", *listen, "--bind", self.mesh.home, "--unixsocket", str(self.folder / "redis.sock"),
+            "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
+            "--cluster-port", str(self.bus_port), "--cluster-announce-ip", self.mesh.home,
+            "--cluster-node-timeout", "1000", "--cluster-require-full-coverage", "no", "--repl-diskless-sync-delay", "0",
+            "--cluster-replica-validity-factor", "0", "--save", "", "--dir", str(self.folder), *self.options)
+        eventually(lambda: self("PING") == "PONG", 20, "it answers")
+
+    def __call__(self, *words):
+        with self.connection() as redis:
+            return redis(*words)
+
+    @contextlib.contextmanager
+    def connection(self):
+        try:
+            with Resp(self.folder / "redis.sock") as redis:
+                if "--aclfile" in self.options:
+                    redis("AUTH", "root", "root")
+                yield redis
+        except RespError as failure:
+            raise OSError(str(failure)) from failure
+
+    def info(self, section):
+        return dict(line.split(":", 1) for line in self("INFO", section).splitlines() if ":" in line)
+
+    def redirects(self, kind):
+        """How many commands it has redirected: MOVED or ASK."""
+        return int(self.info("errorstats").get(f"errorstat_{kind}", "count=0").partition("=")[2])
+
+
+class RedisCluster:
+    def __init__(self, mesh, *options, replicas=False):
+        """Master i has the rows of host i of the mesh, which has three."""
+        self.mesh = mesh
+        self.sources = sorted(mesh.addresses, key=lambda source: slot_of(latest_key(source)))
+        last = [slot_of(latest_key(source)) for source in self.sources[:2]] + [SLOTS - 1]
+        self.masters = [Node(mesh, options) for _ in range(3)]
+        first = 0
+        for number, (node, end) in enumerate(zip(self.masters, last)):
+            node("CLUSTER", "ADDSLOTSRANGE", first, end)
+            node("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+            first = end + 1
+        self.replicas = [Node(mesh, options) for _ in range(3)] if replicas else []
+        for node in self.nodes[1:]:
+            self.masters[0]("CLUSTER", "MEET", mesh.home, node.port, node.bus_port)
+        eventually(self.is_whole, 30, "the nodes know each other")
+        for master, replica in zip(self.masters, self.replicas):
+            replica("CLUSTER", "REPLICATE", master.id)
+        for replica in self.replicas:
+            eventually(lambda: replica("ROLE")[3] == "connected", 20, "the replica follows")
+
+    @property
+    def nodes(self):
+        return self.masters + self.replicas
+
+    def is_whole(self):
+        for node in self.nodes:
+            info = dict(line.split(":") for line in node("CLUSTER", "INFO").splitlines() if ":" in line)
+            if (info["cluster_state"], info["cluster_known_nodes"], info["cluster_slots_assigned"]) != ("ok", str(len(self.nodes)), str(SLOTS)):
+                return False
+        return True
+
+    def option(self):
+        return f"{{ cluster: [{self.mesh.home}:{free_port()}, {self.mesh.home}:{self.masters[1].port}] }}"
+
+    def master_of(self, key):
+        """The one of the masters, as they were at first, that has the key's slot."""
+        bounds = [slot_of(latest_key(source)) for source in self.sources[:2]]
+        return self.masters[sum(slot_of(key) > bound for bound in bounds)]
