@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A fleet of simulated agents (bench/fleet/agents_main.cpp) against three controllers, while each controller, PostgreSQL's
-primary and the Redis are killed in turn. Ends with 1 if a batch is missing in the history or there twice, or a survivor
+primary and a master of the Redis Cluster are killed in turn. Ends with 1 if a batch is missing in the history or there twice, or a survivor
 does not show every pair again."""
 
 import argparse
@@ -18,14 +18,13 @@ import faults  # noqa: E402
 import figures  # noqa: E402
 from controllers import Controller  # noqa: E402
 from processes import binary, eventually  # noqa: E402
-from resp import Resp  # noqa: E402
 from several_controllers import SeveralControllers  # noqa: E402
 from vitals import resident  # noqa: E402
 from world import Case  # noqa: E402
 
 DEFAULT_BIN = HERE.parents[1] / "build" / "release" / "bin"
 PROBE = "fleet"
-INFLICTED = ("leader_killed", "follower_killed", "database_killed", "shared_redis_killed", "all_but_one_killed")
+INFLICTED = ("leader_killed", "follower_killed", "database_killed", "redis_master_killed", "all_but_one_killed")
 PAUSE = 20.0  # seconds between a recovery and the next fault
 PATIENCE = 90.0
 
@@ -54,7 +53,7 @@ class FleetWorld(SeveralControllers):
                 f"{self.given.window}s", "--seconds", str(self.given.seconds)]
 
     def start(self):
-        self.start_shared()
+        self.add_replica()
         for one in self.controllers:
             one.start()
         self.fleet = self.run("fleet", *self._agents(), "--controllers", *(one.address for one in self.controllers))
@@ -76,8 +75,11 @@ class FleetWorld(SeveralControllers):
         return wrong or self._missing_in_redis(pairs)
 
     def _missing_in_redis(self, pairs):
-        with Resp(self.redis_socket) as redis:
-            found = sum(redis("HLEN", f"pingloom:latest:{PROBE}:{source}") for source in redis("SMEMBERS", f"pingloom:sources:{PROBE}"))
+        key, found = f"pingloom:sources:{PROBE}", 0
+        keys = [f"pingloom:latest:{PROBE}:{source}" for source in self.redis_cluster.master_of(key)("SMEMBERS", key)]
+        for master in self.redis_cluster.masters:
+            with master.connection() as redis:
+                found += sum(redis("HLEN", key) for key in keys if self.redis_cluster.master_of(key) is master)
         return [] if found == pairs else [f"{found} rows in Redis"]
 
     def well(self):

@@ -1,7 +1,9 @@
-"""A world with three controllers that share a history in PostgreSQL, a primary and a replica, and one Redis. Each of them
-is on a host with a network of its own, and each controller has a witness of its own before it (tap.py)."""
+"""A world with three controllers that share a history in PostgreSQL, a primary and a replica, and a Redis Cluster of three
+masters and three replicas. The cluster and each of the others is on a host with a network of its own, and each controller
+has a witness of its own before it (tap.py)."""
 
 import contextlib
+import json
 import sqlite3
 import unittest
 
@@ -9,7 +11,7 @@ from accounting import PostgresBlocks
 from controllers import Controller
 from mesh import free_port
 from postgres import Postgres, initialise, serve, started
-from processes import eventually
+from redis_cluster import RedisCluster
 from world import World
 
 NAMES = ("a", "b", "c")
@@ -36,8 +38,9 @@ class SeveralControllers(World):
         if not self.fabric:
             raise unittest.SkipTest("several controllers need networks of their own")
         self.database_hosts = [self.network.add() for _ in range(2)]
-        self.redis_host, (self.redis_address, *_) = self.network.add()
-        self.redis_port = free_port()
+        redis_host, (redis_address, *_) = self.network.add()
+        self.redis_cluster = RedisCluster(self, "--protected-mode", "no", replicas=True, home=redis_address,
+                                          inside=lambda: self.network.inside(redis_host))
         self.databases_made = 0
         index, (address, *_) = self.database_hosts[0]
         self.database_folder, self.primary = serve(case, *NAMES, address=address, inside=lambda: self.network.inside(index))
@@ -54,8 +57,7 @@ class SeveralControllers(World):
 
     def made(self, kind, name, databases):
         index, (address, *_) = self.network.add()
-        controller = kind(self, name, databases, f"tcp:{self.redis_address}:{self.redis_port}", address,
-                          lambda: self.network.inside(index))
+        controller = kind(self, name, databases, self.redis_cluster.option(), address, lambda: self.network.inside(index))
         controller.index = index
         return controller
 
@@ -63,7 +65,7 @@ class SeveralControllers(World):
         return PostgresBlocks(lambda: self.primary)
 
     def start(self):
-        self.start_shared()
+        self.add_replica()
         for one in self.controllers:
             self.run_tap(f"tap-{one.name}", one.address, f"{one.home}:{one.control_port}", one.inside)
             one.start()
@@ -72,10 +74,6 @@ class SeveralControllers(World):
         return self.begin()
 
     # ---- what they share ----
-
-    def start_shared(self):
-        self.add_replica()
-        self.start_shared_redis()
 
     def add_replica(self):
         """On the host that has no server. The primary waits for it from now on, so that what it has committed is there."""
@@ -95,12 +93,16 @@ class SeveralControllers(World):
         self.primary, self.replica = self.replica, None
         self.wait_for_replicas("")
 
-    def start_shared_redis(self):
-        self.redis_process = self.run(
-            "redis", "redis-server", "--port", str(self.redis_port), "--bind", self.redis_address, "--unixsocket",
-            str(self.redis_socket), "--save", "", "--protected-mode", "no", "--dir", str(self.directory),
-            inside=lambda: self.network.inside(self.redis_host))
-        eventually(lambda: self.ask_redis("PING") == "PONG", 10, "redis-server answers")
+    def rows(self, probe):
+        """{(source, destination): row} as the masters have it now."""
+        rows = {}
+        key = f"pingloom:sources:{probe}"
+        for source in self.redis_cluster.master_of(key)("SMEMBERS", key):
+            key = f"pingloom:latest:{probe}:{source}"
+            with self.redis_cluster.master_of(key).connection() as redis:
+                for destination, text in redis.hash(key).items():
+                    rows[source, destination] = json.loads(text)
+        return rows
 
     def history_file(self):
         """The history as a file, for selftest.py."""

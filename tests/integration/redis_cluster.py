@@ -25,8 +25,8 @@ def latest_key(source):
 class Node:
     """One redis-server of the cluster. The test asks it at a Unix socket, as a user who may do everything."""
 
-    def __init__(self, mesh, options):
-        self.mesh, self.options = mesh, options
+    def __init__(self, mesh, options, home, inside):
+        self.mesh, self.options, self.home, self.inside = mesh, options, home, inside
         self.port, self.bus_port = free_port(), free_port()
         self.folder = mesh.directory / f"redis-{self.port}"
         self.folder.mkdir()
@@ -37,11 +37,12 @@ class Node:
     def start(self):
         listen = ("--port", "0", "--tls-port", str(self.port)) if "--tls-cluster" in self.options else ("--port", str(self.port))
         self.process = self.mesh.run(
-            f"redis-{self.port}", "redis-server", *listen, "--bind", self.mesh.home, "--unixsocket", str(self.folder / "redis.sock"),
+            f"redis-{self.port}", "redis-server", *listen, "--bind", self.home, "--unixsocket", str(self.folder / "redis.sock"),
             "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
-            "--cluster-port", str(self.bus_port), "--cluster-announce-ip", self.mesh.home,
+            "--cluster-port", str(self.bus_port), "--cluster-announce-ip", self.home,
             "--cluster-node-timeout", "1000", "--cluster-require-full-coverage", "no", "--repl-diskless-sync-delay", "0",
-            "--cluster-replica-validity-factor", "0", "--save", "", "--dir", str(self.folder), *self.options)
+            "--cluster-replica-validity-factor", "0", "--save", "", "--dir", str(self.folder), *self.options,
+            inside=self.inside)
         eventually(lambda: self("PING") == "PONG", 20, "it answers")
 
     def __call__(self, *words):
@@ -67,20 +68,23 @@ class Node:
 
 
 class RedisCluster:
-    def __init__(self, mesh, *options, replicas=False):
-        """Master i has the rows of host i of the mesh, which has three."""
-        self.mesh = mesh
+    def __init__(self, mesh, *options, replicas=False, home=None, inside=None):
+        """If the mesh has three hosts, master i has the rows of one of them. `home`: the address of all nodes, the mesh's by
+        default. `inside`: what their processes call before they are another host's."""
+        self.home = home or mesh.home
         self.sources = sorted(mesh.addresses, key=lambda source: slot_of(latest_key(source)))
-        last = [slot_of(latest_key(source)) for source in self.sources[:2]] + [SLOTS - 1]
-        self.masters = [Node(mesh, options) for _ in range(3)]
+        thirds = [SLOTS // 3, 2 * SLOTS // 3]
+        self.bounds = [slot_of(latest_key(source)) for source in self.sources[:2]] if len(self.sources) == 3 else thirds
+        last = [*self.bounds, SLOTS - 1]
+        self.masters = [Node(mesh, options, self.home, inside) for _ in range(3)]
         first = 0
         for number, (node, end) in enumerate(zip(self.masters, last)):
             node("CLUSTER", "ADDSLOTSRANGE", first, end)
             node("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
             first = end + 1
-        self.replicas = [Node(mesh, options) for _ in range(3)] if replicas else []
+        self.replicas = [Node(mesh, options, self.home, inside) for _ in range(3)] if replicas else []
         for node in self.nodes[1:]:
-            self.masters[0]("CLUSTER", "MEET", mesh.home, node.port, node.bus_port)
+            self.masters[0]("CLUSTER", "MEET", self.home, node.port, node.bus_port)
         eventually(self.is_whole, 30, "the nodes know each other")
         for master, replica in zip(self.masters, self.replicas):
             replica("CLUSTER", "REPLICATE", master.id)
@@ -99,9 +103,22 @@ class RedisCluster:
         return True
 
     def option(self):
-        return f"{{ cluster: [{self.mesh.home}:{free_port()}, {self.mesh.home}:{self.masters[1].port}] }}"
+        return f"{{ cluster: [{self.home}:{free_port()}, {self.home}:{self.masters[1].port}] }}"
 
     def master_of(self, key):
         """The one of the masters, as they were at first, that has the key's slot."""
-        bounds = [slot_of(latest_key(source)) for source in self.sources[:2]]
-        return self.masters[sum(slot_of(key) > bound for bound in bounds)]
+        return self.masters[sum(slot_of(key) > bound for bound in self.bounds)]
+
+    def fail_over(self, index):
+        """Kills a master and returns once its replica is promoted in its place."""
+        dead, heir = self.masters[index], self.replicas[index]
+        dead.process.kill()
+        eventually(lambda: heir("ROLE")[0] == "master", 40, "the replica is promoted")
+        self.masters[index], self.replicas[index] = heir, dead
+
+    def start_missing(self):
+        """What was killed comes back as a replica."""
+        for node in self.replicas:
+            if not node.process.running():
+                node.start()
+            eventually(lambda: node("ROLE")[0] == "slave" and node("ROLE")[3] == "connected", 40, "it follows its master")

@@ -1,4 +1,4 @@
-"""Several controllers that share a history in PostgreSQL and a Redis: any of them, what they share, or the network
+"""Several controllers that share a history in PostgreSQL and a Redis Cluster: any of them, what they share, or the network
 between them fails. Recovery counts from the kill, because what is gone stays away until all is well without it."""
 
 import os
@@ -129,11 +129,10 @@ def database_stopped(world):
     world.lifted()
 
 
-@fault("kill -9 of the Redis that all controllers share, started again after 0 to 6 s",
-       "none is lost: Redis is a view; each controller writes its part again", "/readyz 503 of all, `redis.connected` false",
-       needs=NEEDS)
-def shared_redis_killed(world):
-    world.redis_process.kill()
-    time.sleep(world.random.choice([0, 2, 6]))
-    world.start_shared_redis()
+@fault("kill -9 of a master of the Redis Cluster, whose replica the cluster promotes after about 2 s",
+       "none is lost: Redis is a view; the rows of this master's slots are written again",
+       "/readyz 503 of all, `redis.connected` false; rows of the other masters go on", needs=NEEDS,
+       undo=lambda world: world.redis_cluster.start_missing())
+def redis_master_killed(world):
+    world.redis_cluster.fail_over(world.random.randrange(3))
     world.lifted()
