@@ -72,7 +72,7 @@ check_rdma() {
 # port_of FILE KEY DEFAULT prints the port in a configuration, or the default where there is no configuration.
 port_of() {
   local found=''
-  [ ! -r "$1" ] || found=$(sed -nE "s/^$2:[[:space:]]*([^#]*:)?([0-9]+)[[:space:]]*(#.*)?\$/\\2/p" "$1" | head -n 1)
+  [ ! -r "$1" ] || found=$(sed -nE "s/^$2:[[:space:]]*[\"']?([^#]*:)?([0-9]+)[\"']?[[:space:]]*(#.*)?\$/\\2/p" "$1" | head -n 1)
   printf '%s' "${found:-$3}"
 }
 

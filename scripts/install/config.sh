@@ -15,7 +15,7 @@ install_config() { # ROLE
     translator) first_config translator.yaml "$examples" translator_config ;;
     controller)
       if joins_controllers && writes_config controller.yaml "$examples"; then
-        take_shared_files
+        take_shared_files "$examples"
         first_config controller.yaml "$examples" joined_config
         return
       fi

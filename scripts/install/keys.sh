@@ -81,7 +81,7 @@ join_role() { # agent or collector
   [ -z "$insecure" ] || return 0
   if [ -z "$token" ]; then
     if [ ! -e "$config_dir/controller.yaml" ] || ! has_keys "$config_dir/controller.yaml" || has_keys "$file"; then return 0; fi
-    is_this_host "$(host_of "${controller:-localhost}")" || return 0
+    joins_controllers || is_this_host "$(host_of "${controller:-localhost}")" || return 0
   fi
   if [ -n "$dry" ]; then say "would run: pingloom keys join --role $1 TOKEN, and write 'keys' into $file"; return; fi
   [ -n "$token" ] || token=$("$prefix/bin/pingloom" keys token create --config "$config_dir/controller.yaml" --uses 1 --expires 10m --role "$1" --name "this host's $1" 2>/dev/null) || fail "no token could be made for this host's $1"

@@ -8,7 +8,7 @@ joins_controllers() { [ -n "$with_controller" ] && [ -n "$join" ]; }
 check_other_controller() {
   joins_controllers && [ ! -e "$config_dir/controller.yaml" ] || return 0
   local other=$join/controller.yaml key
-  if [ -z "$(value_of "$other" history postgres)" ] || [ -z "$(value_of "$other" cluster)" ]; then
+  if ! grep -qE '^([^#]*[{,[:space:]])?postgres:' "$other" || ! grep -q '^cluster:' "$other"; then
     bad "$other has no 'history: { postgres: ... }' or no 'cluster:', so its controller shares nothing; set it up first (docs/scale.md)"
     return
   fi
@@ -21,10 +21,25 @@ check_other_controller() {
   elif [ ! -r "$(copy_of "$key")" ]; then
     bad "the key $key of $other is not in $join: copy the whole folder as root (scp -rp)"
   fi
+  check_bound control
+  check_bound http
   good "the controller $(value_of "$other" cluster name), with which this one shares history and keys"
 }
 
 controller_name() { hostname -s; }
+
+# check_bound KEY refuses an address of the other host at which this one cannot listen.
+check_bound() { # KEY
+  local text host
+  text=$(value_of "$join/controller.yaml" "$1")
+  host=$(host_of "$text")
+  host=${host#[} host=${host%]}
+  case $host in '' | 0.0.0.0 | :: | 127.* | ::1 | localhost) return 0 ;; esac
+  [[ $text == *:* ]] || return 0  # a port alone
+  command -v ip >/dev/null || return 0
+  ip -o addr show 2>/dev/null | awk '{ sub(/\/.*/, "", $4); print $4 }' | grep -qxiF -e "$host" ||
+    bad "$join/controller.yaml says '$1: $text', which is no address of this host: write one that all hosts have there, such as 0.0.0.0:${text##*:}"
+}
 
 # copy_of prints where a file that the other controller's configuration names is in the copy.
 copy_of() { # PATH
@@ -36,19 +51,19 @@ copy_of() { # PATH
 }
 
 # Everything that the controller reads comes along; what is there already stays. Other roles' files are those of the other host.
-take_shared_files() {
-  local path
+take_shared_files() { # EXAMPLES
+  local path examples=$1
   while read -r path; do
     case $path in
       controller.yaml | agent.yaml | collector.yaml | translator.yaml | keys/agent.* | keys/collector.* | keys/translator.*) continue ;;
     esac
-    if [ -e "$config_dir/$path" ]; then say "keeps $config_dir/$path"; continue; fi
+    if ! writes_config "$path" "$examples"; then say "keeps $config_dir/$path"; continue; fi
     say "writes $config_dir/$path"
     [ -z "$dry" ] || continue
     mkdir -p "$(dirname "$config_dir/$path")"
     case $path in
-      *.yaml | *.pub) put 644 "$config_dir/$path" <"$join/$path" ;;
-      *)  # it may be a secret
+      pinglist.yaml | *.pub) put 644 "$config_dir/$path" <"$join/$path" ;;
+      *)  # it may have a secret
         put 600 "$config_dir/$path" <"$join/$path"
         chown pingloom-controller: "$config_dir/$path" ;;
     esac
@@ -64,8 +79,10 @@ joined_config() {
   [ -z "$dry" ] || return 0
   authorized=$(value_of "$other" keys authorized)
   [ -n "$authorized" ] || return 0
+  [[ $authorized == /* ]] || authorized=$config_dir/$authorized
   # The list is empty at first; the keys of the others come through the database.
-  install -d -m 0750 -o pingloom-controller -g pingloom-controller "$(dirname "$authorized")" >&2
+  [ -d "$(dirname "$authorized")" ] ||
+    install -d -m 0750 -o pingloom-controller -g pingloom-controller "$(dirname "$authorized")" >&2 || return 1
   key=$(value_of "$other" keys secret)
   [[ $key == /* ]] || key=$config_dir/$key
   "$prefix/bin/pingloom" keys prepare --key "$key" --file "$authorized" >/dev/null || return 1
