@@ -16,6 +16,7 @@ constexpr Nanos kTrimInterval = kSecond;
 constexpr Nanos kMinRollUpPause = 10 * kMillisecond;  // between two rounds while it catches up
 constexpr std::size_t kTrimAtLeast = 64;
 constexpr Nanos kRollUpInterval = kSecond;
+constexpr Nanos kNoBatches = 3 * kSecond;  // agents have gone elsewhere, or try again sooner
 constexpr Nanos kRollUpSlice = 25 * kMillisecond;  // the longest that batches wait for it
 
 }  // namespace
@@ -140,9 +141,11 @@ void LedgerWriter::commit(std::vector<LedgerBatch> batches) {
 // While the history could not be written, the agents may have gone to other controllers. Then no
 // batch comes that would show that it can be written again.
 void LedgerWriter::tryAgain() {
-  if (!failure_logged_ || !ledger_->shared() || monotonicNow() < try_again_due_mono_) return;
-  try_again_due_mono_ = monotonicNow() + kRetry;
-  commit({});
+  const Nanos now = monotonicNow();
+  if (!failure_logged_ || !ledger_->shared() || now < try_again_due_mono_) return;
+  try_again_due_mono_ = now + kRetry;
+  // As long as batches come, they are what shows it.
+  if (now >= batch_failed_mono_ + kNoBatches) commit({});
 }
 
 void LedgerWriter::succeeded(const std::vector<LedgerBatch>& batches) {
@@ -155,6 +158,7 @@ void LedgerWriter::succeeded(const std::vector<LedgerBatch>& batches) {
 }
 
 void LedgerWriter::failed(std::vector<LedgerBatch> batches, const Error& error) {
+  if (!batches.empty()) batch_failed_mono_ = monotonicNow();
   if (!std::exchange(failure_logged_, true)) {
     log::error(
         "history cannot be written; the latest results are still shown, and agents keep theirs: {}",

@@ -105,6 +105,7 @@ class LedgerWriter {
   // These belong to the ledger's thread.
   bool failure_logged_ = false;
   Nanos try_again_due_mono_ = 0;
+  Nanos batch_failed_mono_ = 0;
   Nanos trim_due_mono_ = 0;
   Nanos roll_up_due_mono_ = 0;
 
