@@ -409,11 +409,12 @@ ServiceManager::Asked Controller::wait(ServiceManager& manager) {
   if (wakes.ready(Wake::kPinglist)) loadPinglist(false);
   if (cluster_ != nullptr && wakes.ready(Wake::kCluster)) clusterChanged();
   if (access_ != nullptr) {
+    if (wakes.ready(Wake::kJoins)) takeJoins();
+    // The files are newer than what the join desk has read.
     if (wakes.ready(Wake::kAuthorizedKeys) || wakes.ready(Wake::kJoinBook) ||
         Instant::now().mono >= authorized_->nextDue()) {
       loadAuthorized();
     }
-    if (wakes.ready(Wake::kJoins)) takeJoins();
   }
   return wakes.ready(Wake::kServiceManager) ? manager.asked() : ServiceManager::Asked::kNothing;
 }

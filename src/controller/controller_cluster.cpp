@@ -23,8 +23,8 @@ Status Controller::joinCluster() {
   feed_.emplace(*socket_, registry_, board_);
   if (access_ != nullptr) {
     access_->letInControllers(utcNow());
-    auto shared =
-        KeyShare::start({historyPlace(config_), config_.keys->authorized, cluster_->fence()});
+    auto shared = KeyShare::start(
+        {historyPlace(config_), config_.keys->authorized, config_.state_dir, cluster_->fence()});
     if (!shared) return tl::unexpected(shared.error());
     key_share_ = std::move(*shared);
   }

@@ -113,13 +113,20 @@ Status changeLocked(const fs::path& target, bool may_be_missing,
                     const std::function<Status(AuthorizedKeys&)>& change) {
   AuthorizedKeys keys;
   std::string before;
-  if (statusOf(target) || !may_be_missing) {
+  const bool is_new = !statusOf(target);
+  if (!is_new || !may_be_missing) {
     auto loaded = loadAuthorizedKeys(target);
     if (!loaded) return tl::unexpected(loaded.error());
     keys = std::move(*loaded);
     before = keys.text();
   }
   if (auto changed = change(keys); !changed) return changed;
+  if (is_new) {
+    // Otherwise everything that is not in the new list would count as revoked at all controllers.
+    std::error_code failed;
+    fs::remove_all(sharedFolder(target), failed);
+    if (failed) return makeError(sharedFolder(target).string(), failed.message());
+  }
   return replaceValid(target, keys, before);
 }
 
@@ -132,6 +139,10 @@ Result<AuthorizedKeys> loadAuthorizedKeys(const fs::path& file) {
 }
 
 fs::path joinFile(const fs::path& authorized) { return authorized.parent_path() / "join.yaml"; }
+
+fs::path sharedFolder(const fs::path& authorized) {
+  return authorized.parent_path() / "shared_keys";
+}
 
 Result<JoinBook> loadJoinBook(const fs::path& authorized) {
   const fs::path file = joinFile(authorized);

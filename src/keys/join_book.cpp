@@ -12,8 +12,6 @@
 namespace pingloom::keys {
 namespace {
 
-constexpr std::uint64_t kMaxUses = 1U << 20;
-
 Status readTime(const yaml::Node& node, Nanos& out) {
   const auto text = node.text();
   if (!text) return tl::unexpected(text.error());
@@ -40,9 +38,9 @@ constexpr auto kTokenKeys = std::to_array<ConfigKey<KnownToken>>({
     {"expires",
      [](const yaml::Node& node, KnownToken& token) { return readTime(node, token.expires_utc); }},
     {"uses", [](const yaml::Node& node,
-                KnownToken& token) { return readNumber(node, 1, kMaxUses, token.uses); }},
+                KnownToken& token) { return readNumber(node, 1, KnownToken::kMaxUses, token.uses); }},
     {"used", [](const yaml::Node& node,
-                KnownToken& token) { return readNumber(node, 0, kMaxUses, token.used); }},
+                KnownToken& token) { return readNumber(node, 0, KnownToken::kMaxUses, token.used); }},
     {"role",
      [](const yaml::Node& node, KnownToken& token) -> Status {
        const auto text = node.text();

@@ -18,6 +18,8 @@ namespace pingloom::keys {
 
 // A token as the controller knows it: without its secret key.
 struct KnownToken {
+  static constexpr std::uint64_t kMaxUses = 1U << 20;
+
   explicit KnownToken(const net::CurveKey& of) : key(of) {}
 
   net::CurveKey key;  // its public key

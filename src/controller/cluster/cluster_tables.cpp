@@ -38,11 +38,12 @@ CREATE INDEX pingloom_addresses_by_change ON pingloom_addresses(change);
 )";
 constexpr const char* kKeysTable = R"(
 CREATE TABLE IF NOT EXISTS pingloom_keys(
-  version BIGINT NOT NULL,
+  id TEXT NOT NULL,
   authorized TEXT NOT NULL,
-  joins TEXT NOT NULL
+  joins TEXT NOT NULL,
+  removed TEXT NOT NULL
 );
-INSERT INTO pingloom_keys SELECT 0, '', '' WHERE NOT EXISTS (SELECT 1 FROM pingloom_keys);
+INSERT INTO pingloom_keys SELECT '', '', '', '' WHERE NOT EXISTS (SELECT 1 FROM pingloom_keys);
 )";
 
 constexpr const char* kCountClusterTables =

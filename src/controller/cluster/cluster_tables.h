@@ -15,9 +15,10 @@
 //                       session       that of the controller with which its agent is registered
 //                       change        grows with each transaction
 //                       endpoint      wire::Endpoint; empty: none (any more)
-// pingloom_keys         version       grows with each change; 0: nobody has written yet
+// pingloom_keys         id            another one with each change; empty: nobody has written yet
 //                       authorized    the text of authorized_keys.yaml (docs/keys.md); no secrets
 //                       joins         the text of join.yaml
+//                       removed       what was revoked, and when (keys/key_merge.h)
 #pragma once
 
 #include "common/error.h"

@@ -7,34 +7,25 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <string>
 #include <system_error>
 #include <utility>
 
 #include "common/file.h"
 #include "common/log.h"
+#include "controller/cluster/lease.h"
 #include "keys/authorized_file.h"
 
 namespace pingloom::controller {
 namespace {
 
-constexpr const char* kBaseFolder = "shared_keys";
-constexpr std::size_t kMaxVersionText = 32;
+constexpr int kMaxLostRaces = 5;  // in one step
 
 std::filesystem::path baseList(const std::filesystem::path& authorized) {
-  return authorized.parent_path() / kBaseFolder / "authorized_keys.yaml";
+  return keys::sharedFolder(authorized) / "authorized_keys.yaml";
 }
 
-std::filesystem::path versionFile(const std::filesystem::path& authorized) {
-  return authorized.parent_path() / kBaseFolder / "version";
-}
-
-std::int64_t readVersion(const std::filesystem::path& file) {
-  const auto text = readFile(file, kMaxVersionText);
-  std::int64_t version = 0;
-  if (text) std::from_chars(text->data(), text->data() + text->size(), version);
-  return version;
+std::filesystem::path removalsFile(const std::filesystem::path& authorized) {
+  return keys::sharedFolder(authorized) / "removed";
 }
 
 }  // namespace
@@ -42,88 +33,128 @@ std::int64_t readVersion(const std::filesystem::path& file) {
 Status KeySync::connect() {
   if (store_ && !store_->lost()) return {};
   store_.reset();
-  auto opened = KeyStore::open(options_.place);
+  const auto installation = rememberedInstallation(options_.state_dir);
+  if (!installation) return tl::unexpected(installation.error());
+  auto opened = KeyStore::open(options_.place, *installation);
   if (!opened) return tl::unexpected(opened.error());
   store_.emplace(std::move(*opened));
   theirs_ = {};
   return {};
 }
 
-// Without a common state nothing counts as removed.
+// Nothing is shared before the common state can be kept: without it a key that is revoked at
+// another controller could come back from here.
+Status KeySync::prepareBase() {
+  // Whoever makes the list anew removes the folder (keys/authorized_file.h).
+  std::error_code failed;
+  if (saved_ && !std::filesystem::exists(baseList(options_.authorized), failed)) base_.reset();
+  if (!base_) loadBase();
+  return saved_ ? Status() : saveBase();
+}
+
 void KeySync::loadBase() {
   base_.emplace();
+  saved_ = false;
   const auto file = baseList(options_.authorized);
   std::error_code missing;
   if (!std::filesystem::exists(file, missing)) return;
   auto list = keys::loadAuthorizedKeys(file);
   auto book = keys::loadJoinBook(file);
-  if (list && book) {
-    *base_ = {std::move(*list), std::move(*book)};
-    base_version_ = readVersion(versionFile(options_.authorized));
+  const auto text = readFile(removalsFile(options_.authorized), keys::kMaxRemovedBytes);
+  auto removed = text ? keys::parseRemovals(*text) : tl::unexpected(text.error());
+  if (list && book && removed) {
+    *base_ = {std::move(*list), std::move(*book), std::move(*removed)};
+    saved_ = true;
     return;
   }
+  const Error& error = !list ? list.error() : !book ? book.error() : removed.error();
   log::warning("{}; keys that were revoked while this controller did not run may come back",
-               (list ? book.error() : list.error()).text());
+               error.text());
 }
 
-Status KeySync::saveBase() const {
+Status KeySync::saveBase() {
   const auto file = baseList(options_.authorized);
   std::error_code failed;
   std::filesystem::create_directories(file.parent_path(), failed);
   auto status = writeFileAtomic(file, base_->authorized.text());
   if (status) status = writeFileAtomic(keys::joinFile(file), base_->book.text());
-  if (!status) return status;
-  return writeFileAtomic(versionFile(options_.authorized), std::to_string(base_version_) + "\n");
-}
-
-Status KeySync::step(bool changed) {
-  pending_ = pending_ || changed;
-  if (auto status = connect(); !status) return status;
-  auto newer = store_->read(theirs_.version);
-  if (!newer) return tl::unexpected(newer.error());
-  // Version 0 has nothing yet, and is what is assumed before the first read.
-  if (*newer) theirs_ = std::move(**newer);
-  if (!*newer && !pending_) return {};
-  if (!base_) loadBase();
-  auto status = merge();
-  pending_ = !status;
+  if (status) {
+    status = writeFileAtomic(removalsFile(options_.authorized), keys::removalsText(base_->removed));
+  }
+  saved_ = status.has_value();
   return status;
 }
 
-Status KeySync::merge() {
-  keys::KeySet made;
-  const auto change = [&](keys::AuthorizedKeys& list, keys::JoinBook& book) -> Status {
-    const keys::KeySet mine{list, book};
-    const bool lost = theirs_.version < base_version_;
-    if (lost) {
-      log::warning(
-          "the database has lost changes of keys (version {}, not {}); those of this controller "
-          "are written again",
-          theirs_.version, base_version_);
+Result<keys::KeySet> KeySync::mine() {
+  auto list = keys::loadAuthorizedKeys(options_.authorized);
+  if (!list) return tl::unexpected(list.error());
+  auto book = keys::loadJoinBook(options_.authorized);
+  if (!book) return tl::unexpected(book.error());
+  return keys::KeySet{std::move(*list), std::move(*book), {}};
+}
+
+Status KeySync::step(bool changed, Nanos now_utc) {
+  pending_ = pending_ || changed;
+  if (auto status = connect(); !status) return status;
+  for (int races = 0; races < kMaxLostRaces; ++races) {
+    auto newer = store_->read(theirs_.id);
+    if (!newer) return tl::unexpected(newer.error());
+    if (*newer) {
+      theirs_ = std::move(**newer);
+      pending_ = true;
     }
-    auto merged = keys::mergeKeys(lost ? theirs_.keys : *base_, mine, theirs_.keys);
+    if (!pending_ && saved_) return {};
+    if (auto status = prepareBase(); !status) return status;
+    const auto merged = merge(now_utc);
     if (!merged) return tl::unexpected(merged.error());
-    if (theirs_.version == 0 || !merged->sameAs(theirs_.keys)) {
-      // Above all versions that anybody has seen, so that a loss is noticed once.
-      const std::int64_t next = std::max(theirs_.version, base_version_) + 1;
-      const auto written = store_->write(theirs_.version, next, *merged, options_.fence->held());
-      if (!written) return tl::unexpected(written.error());
-      if (!*written) return makeError("keys", "another controller has changed them meanwhile");
-      theirs_.version = next;
-      theirs_.keys = *merged;
-      *base_ = mine;  // in case the files cannot be replaced: the database has it all now
+    if (*merged) return {};
+  }
+  return makeError("keys", "other controllers change them all the time");
+}
+
+// Returns false if another controller was faster. No lock is held while the database is waited for.
+Result<bool> KeySync::merge(Nanos now_utc) {
+  const auto before = mine();
+  if (!before) return tl::unexpected(before.error());
+  auto merged = keys::mergeKeys(*base_, *before, theirs_.keys, now_utc);
+  if (!merged) return tl::unexpected(merged.error());
+  if (theirs_.id.empty() || !(*merged == theirs_.keys)) {
+    auto id = store_->write(theirs_.id, *merged, options_.fence->held());
+    if (!id) return tl::unexpected(id.error());
+    if (!*id) return false;
+    theirs_ = {std::move(**id), std::move(*merged)};
+  }
+  pending_ = false;
+  // The database has all of it now, so what the files lack of it has not been removed here.
+  *base_ = *before;
+  base_->removed = theirs_.keys.removed;
+  if (auto status = writeFiles(*before, now_utc); !status) {
+    pending_ = true;
+    return tl::unexpected(status.error());
+  }
+  *base_ = theirs_.keys;
+  if (auto status = saveBase(); !status) return tl::unexpected(status.error());
+  return true;
+}
+
+// `before`: what the files had when they were read. What somebody has changed since is kept, and
+// shared with the next step.
+Status KeySync::writeFiles(const keys::KeySet& before, Nanos now_utc) {
+  const auto change = [&](keys::AuthorizedKeys& list, keys::JoinBook& book) -> Status {
+    const keys::KeySet now{list, book, {}};
+    if (now.sameLists(before)) {
+      list = theirs_.keys.authorized;
+      book = theirs_.keys.book;
+      return {};
     }
-    list = merged->authorized;
-    book = merged->book;
-    made = std::move(*merged);
+    auto merged = keys::mergeKeys(before, now, theirs_.keys, now_utc);
+    if (!merged) return tl::unexpected(merged.error());
+    list = std::move(merged->authorized);
+    book = std::move(merged->book);
+    pending_ = true;
     return {};
   };
-  // A list that is missing is not an empty one, which would revoke all keys.
-  auto status = keys::changeKeyFiles(options_.authorized, false, change);
-  if (!status || (base_version_ == theirs_.version && base_->sameAs(made))) return status;
-  *base_ = std::move(made);
-  base_version_ = theirs_.version;
-  return saveBase();
+  return keys::changeKeyFiles(options_.authorized, false, change);
 }
 
 Result<std::unique_ptr<KeyShare>> KeyShare::start(KeySync::Options options) {
@@ -150,18 +181,19 @@ KeyShare::~KeyShare() {
 
 void KeyShare::run() {
   pthread_setname_np(pthread_self(), "keys");
-  std::string logged;
+  bool failing = false;
   bool changed = true;
   for (;;) {
-    const auto status = sync_.step(changed);
-    const std::string error = status ? std::string() : status.error().text();
-    if (!error.empty() && logged.empty()) {
-      log::warning("keys and join tokens are not shared with the other controllers: {}", error);
-    } else if (error.empty() && !logged.empty()) {
+    const auto status = sync_.step(changed, utcNow());
+    if (!status && !failing) {
+      log::warning("keys and join tokens are not shared with the other controllers: {}",
+                   status.error().text());
+    } else if (status && failing) {
       log::info("keys and join tokens are shared with the other controllers again");
     }
-    logged = error;
-    if (!waitForChange()) return;
+    failing = !status;
+    if (status) backoff_.reset();
+    if (!waitForChange(status ? kInterval : backoff_.fail())) return;
     const Nanos now = monotonicNow();
     changed = list_->changed(now);
     changed = joins_->changed(now) || changed;
@@ -169,11 +201,11 @@ void KeyShare::run() {
 }
 
 // Returns false if the thread is to end.
-bool KeyShare::waitForChange() {
+bool KeyShare::waitForChange(Nanos longest) {
   std::array<pollfd, 3> descriptors{{{stop_.get(), POLLIN, 0},
                                      {list_->descriptor(), POLLIN, 0},
                                      {joins_->descriptor(), POLLIN, 0}}};
-  ::poll(descriptors.data(), descriptors.size(), static_cast<int>(kInterval / kMillisecond));
+  ::poll(descriptors.data(), descriptors.size(), static_cast<int>(longest / kMillisecond));
   return descriptors[0].revents == 0;
 }
 

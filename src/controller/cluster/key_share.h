@@ -1,19 +1,20 @@
 // Keeps this controller's list of authorised keys and its join book the same as those of the other
 // controllers that share its history (key_store.h). Its thread looks for changes of the two files,
-// and four times a second into the database; what either side has changed since they were last the
-// same is merged (keys/key_merge.h), written to the database, and then into the files, whose
-// watcher takes it from there (control/authorized_source.h). The common state and its version are
-// kept in the folder shared_keys beside the list, so that a key which was revoked while the
-// controller did not run does not come back. If the database has an older version than that, it has
-// lost something, and what the files have counts. Any thread may construct and destroy.
+// and four times a second into the database; what either side has changed is merged
+// (keys/key_merge.h), written to the database, and then into the files, whose watcher takes it from
+// there (control/authorized_source.h). The common state is kept in the folder shared_keys beside
+// the list, so that a key which was revoked while the controller did not run does not come back.
+// Without that folder, as on a new controller, nothing counts as removed here. Any thread may
+// construct and destroy.
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 
+#include "common/backoff.h"
 #include "common/error.h"
 #include "common/fd.h"
 #include "common/file_watcher.h"
@@ -30,31 +31,36 @@ class KeySync {
   struct Options {
     HistoryPlace place;
     std::filesystem::path authorized;  // the list; the join book is beside it
+    std::filesystem::path state_dir;   // knows the installation (cluster/lease.h)
     std::shared_ptr<const Fence> fence;
   };
 
   explicit KeySync(Options options) : options_(std::move(options)) {}
   // Makes the files and the database the same. `changed` says whether the files may have changed.
   // If it fails, nothing is lost, and the next call continues.
-  Status step(bool changed);
+  Status step(bool changed, Nanos now_utc);
 
  private:
   Status connect();
+  Status prepareBase();
   void loadBase();
-  Status saveBase() const;
-  Status merge();
+  Status saveBase();
+  Result<keys::KeySet> mine();
+  Result<bool> merge(Nanos now_utc);
+  Status writeFiles(const keys::KeySet& before, Nanos now_utc);
 
   const Options options_;
   std::optional<KeyStore> store_;
   std::optional<keys::KeySet> base_;  // the last state that both had
-  std::int64_t base_version_ = 0;
-  KeyStore::Stored theirs_;  // what the database has, as it was last read
-  bool pending_ = true;      // the files have to be looked at
+  bool saved_ = false;                // whether it is on the disk
+  KeyStore::Stored theirs_;           // what the database has, as it was last read
+  bool pending_ = true;               // the files have to be looked at
 };
 
 class KeyShare {
  public:
   static constexpr Nanos kInterval = 250 * kMillisecond;
+  static constexpr Nanos kMaxInterval = 10 * kSecond;  // after failures
 
   // Fails if the files cannot be watched.
   static Result<std::unique_ptr<KeyShare>> start(KeySync::Options options);
@@ -66,11 +72,12 @@ class KeyShare {
   KeyShare(KeySync::Options options, std::unique_ptr<FileWatcher> list,
            std::unique_ptr<FileWatcher> joins);
   void run();
-  bool waitForChange();
+  bool waitForChange(Nanos longest);
 
   KeySync sync_;  // the thread's
   std::unique_ptr<FileWatcher> list_;
   std::unique_ptr<FileWatcher> joins_;
+  Backoff backoff_{kInterval, kMaxInterval};
   UniqueFd stop_;  // eventfd
   std::thread thread_;
 };

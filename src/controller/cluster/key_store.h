@@ -1,10 +1,11 @@
 // The list of authorised keys and the join book that controllers share, in the table pingloom_keys
-// (cluster_tables.h), on a connection of its own. One thread, which owns it. Waits are bounded by
-// LeaseStore::kStatementLimitMs for a statement, and by the limits of sql/postgres.h.
+// (cluster_tables.h), on a connection of its own. One thread, which owns it. A statement waits
+// LeaseStore::kStatementLimitMs at most, but a COMMIT waits for a synchronous replica for as long
+// as the server does; otherwise the limits of sql/postgres.h hold.
 #pragma once
 
-#include <cstdint>
 #include <optional>
+#include <string>
 
 #include "common/error.h"
 #include "controller/history/fence.h"
@@ -16,17 +17,18 @@ namespace pingloom::controller {
 
 class KeyStore {
  public:
-  static Result<KeyStore> open(const HistoryPlace& place);
+  // Returns an error if it is the database of another installation than this one.
+  static Result<KeyStore> open(const HistoryPlace& place, const std::string& installation);
 
   struct Stored {
-    std::int64_t version = 0;  // 0: nobody has written yet
+    std::string id;  // another one with each change; "" if nobody has written yet
     keys::KeySet keys;
   };
-  // Returns nullopt if the version is still `seen`.
-  Result<std::optional<Stored>> read(std::int64_t seen);
-  // Writes version `next` if the version is still `seen`, and returns false if it is not.
-  Result<bool> write(std::int64_t seen, std::int64_t next, const keys::KeySet& keys,
-                     Fence::Held held);
+  // Returns nullopt if the id is still `seen`.
+  Result<std::optional<Stored>> read(const std::string& seen);
+  // Writes if the id is still `seen`, and returns the new one; nullopt if it is not.
+  Result<std::optional<std::string>> write(const std::string& seen, const keys::KeySet& keys,
+                                           Fence::Held held);
   bool lost() const { return database_.lost(); }
 
  private:

@@ -18,6 +18,16 @@ constexpr const char* kInstallationFile = "installation";
 
 }  // namespace
 
+Result<std::string> rememberedInstallation(const std::filesystem::path& state_dir) {
+  const auto file = state_dir / kInstallationFile;
+  std::error_code missing;
+  if (!std::filesystem::exists(file, missing)) return std::string();
+  auto remembered = readFile(file, kMaxInstallation);
+  if (!remembered) return remembered;
+  while (!remembered->empty() && remembered->back() == '\n') remembered->pop_back();
+  return remembered;
+}
+
 Error nameTaken(const ClusterMember& other) {
   return {"cluster",
           fmt::format("another controller, with the address {}, has the name '{}' already; give "
@@ -42,11 +52,9 @@ Status Lease::checkInstallation() {
   const auto found = store_->installation();
   if (!found) return tl::unexpected(found.error());
   const auto file = options_.state_dir / kInstallationFile;
-  std::error_code missing;
-  if (!std::filesystem::exists(file, missing)) return writeFileAtomic(file, *found + "\n");
-  auto remembered = readFile(file, kMaxInstallation);
+  const auto remembered = rememberedInstallation(options_.state_dir);
   if (!remembered) return tl::unexpected(remembered.error());
-  while (!remembered->empty() && remembered->back() == '\n') remembered->pop_back();
+  if (remembered->empty()) return writeFileAtomic(file, *found + "\n");
   if (*remembered == *found) return {};
   return makeError(options_.place.text(),
                    fmt::format("is the database of another installation ({}), and this controller "

@@ -78,6 +78,9 @@ class Lease {
   bool failure_logged_ = false;
 };
 
+// The id of the installation that the controller belongs to, "" if it has never joined.
+Result<std::string> rememberedInstallation(const std::filesystem::path& state_dir);
+
 // What is said about a member that has the name of `self`.
 Error nameTaken(const ClusterMember& other);
 

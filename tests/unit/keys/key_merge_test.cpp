@@ -1,5 +1,6 @@
 #include "keys/key_merge.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,59 +53,84 @@ AuthorizedKey withAddress(AuthorizedKey entry, const std::string& address) {
   return entry;
 }
 
+constexpr Nanos kNow = 1'795'230'720 * kSecond;
+
+KeySet merged(const KeySet& base, const KeySet& mine, const KeySet& theirs, Nanos now = kNow) {
+  auto made = mergeKeys(base, mine, theirs, now);
+  EXPECT_TRUE(made) << made.error().text();
+  return made ? *made : KeySet();
+}
+
 TEST(KeyMerge, WhatEitherHasAddedOrRemovedTakesEffect) {
-  const auto made = mergeKeys(with({agent_a}), with({agent_a, agent_b}), with({agent_c}));
-  ASSERT_TRUE(made);
-  EXPECT_EQ(hostsOf(*made), (std::vector<std::string>{"b", "c"}));
+  KeySet theirs = with({agent_c});
+  theirs.removed = merged(with({agent_a}), with({}), with({agent_a})).removed;  // they removed a
+  EXPECT_EQ(hostsOf(merged(with({agent_a}), with({agent_a, agent_b}), theirs)),
+            (std::vector<std::string>{"b", "c"}));
 }
 
 TEST(KeyMerge, WithoutACommonStateAllAreKept) {
-  const auto made = mergeKeys({}, with({agent_a, agent_b}), with({agent_b, agent_c}));
-  ASSERT_TRUE(made);
-  EXPECT_EQ(hostsOf(*made), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(hostsOf(merged({}, with({agent_a, agent_b}), with({agent_b, agent_c}))),
+            (std::vector<std::string>{"a", "b", "c"}));
 }
 
-TEST(KeyMerge, ARevokedKeyIsGoneAlsoIfTheOtherHasChangedIt) {
+TEST(KeyMerge, ARevokedKeyStaysRevokedWhateverTheOtherHas) {
+  const KeySet after = merged(with({agent_a}), with({}), with({agent_a}));
+  EXPECT_TRUE(hostsOf(after).empty());
+  EXPECT_EQ(after.removed.size(), 1U);
+  // The other one has changed it meanwhile, or the database has forgotten the removal.
   const AuthorizedKey moved = withAddress(agent_a, "10.0.0.9");
-  EXPECT_EQ(hostsOf(*mergeKeys(with({agent_a}), with({}), with({moved}))),
-            std::vector<std::string>());
-  EXPECT_EQ(hostsOf(*mergeKeys(with({agent_a}), with({moved}), with({}))),
-            std::vector<std::string>());
+  EXPECT_TRUE(hostsOf(merged(after, with({}), with({moved}))).empty());
+  // A file that was restored has it again.
+  EXPECT_TRUE(hostsOf(merged(after, with({agent_a}), after)).empty());
+}
+
+TEST(KeyMerge, WhatTheOtherHasForgottenIsKept) {
+  // The common state has it, and nobody has removed it.
+  EXPECT_EQ(hostsOf(merged(with({agent_a}), with({agent_a}), with({}))),
+            std::vector<std::string>{"a"});
+}
+
+TEST(KeyMerge, AKeyThatIsAuthorisedAnewIsValid) {
+  const KeySet after = merged(with({agent_a}), with({}), with({agent_a}));
+  AuthorizedKey again = agent_a;
+  again.added = formatUtc(kNow + 2 * kSecond);
+  const KeySet made = merged(after, with({again}), after, kNow + 3 * kSecond);
+  EXPECT_EQ(hostsOf(made), std::vector<std::string>{"a"});
+  EXPECT_TRUE(made.removed.empty());
 }
 
 TEST(KeyMerge, AChangeOfOneIsKept) {
   const AuthorizedKey moved = withAddress(agent_a, "10.0.0.9");
-  for (const auto& made : {mergeKeys(with({agent_a}), with({moved}), with({agent_a})),
-                           mergeKeys(with({agent_a}), with({agent_a}), with({moved}))}) {
-    ASSERT_TRUE(made);
-    EXPECT_EQ(made->authorized.entries()[0].addresses[0].text(), "10.0.0.9");
+  for (const KeySet& made : {merged(with({agent_a}), with({moved}), with({agent_a})),
+                             merged(with({agent_a}), with({agent_a}), with({moved}))}) {
+    EXPECT_EQ(made.authorized.entries()[0].addresses[0].text(), "10.0.0.9");
   }
+  KnownToken manual = token(2);
+  manual.manual = true;
+  EXPECT_TRUE(
+      merged(with({}, {token(2)}), with({}, {manual}), with({}, {token(3)})).book.tokens[0].manual);
 }
 
 TEST(KeyMerge, UsesOfATokenAddUp) {
-  const auto made = mergeKeys(with({}, {token(2)}), with({}, {token(5)}), with({}, {token(3)}));
-  ASSERT_TRUE(made);
-  ASSERT_EQ(made->book.tokens.size(), 1U);
-  EXPECT_EQ(made->book.tokens[0].used, 6U) << "three here and one there";
-  const auto same = mergeKeys(with({}, {token(2)}), with({}, {token(5)}), with({}, {token(5)}));
-  EXPECT_EQ(same->book.tokens[0].used, 5U) << "that is the same state, merged before";
+  const auto used = [](const KeySet& made) { return made.book.tokens.at(0).used; };
+  EXPECT_EQ(used(merged(with({}, {token(2)}), with({}, {token(5)}), with({}, {token(3)}))), 6U)
+      << "three here and one there";
+  EXPECT_EQ(used(merged(with({}, {token(2)}), with({}, {token(5)}), with({}, {token(5)}))), 5U)
+      << "that is the same state, merged before";
   EXPECT_EQ(
-      mergeKeys(with({}, {token(2)}), with({agent_a}, {token(3)}), with({agent_b}, {token(3)}))
-          ->book.tokens[0]
-          .used,
+      used(merged(with({}, {token(2)}), with({agent_a}, {token(3)}), with({agent_b}, {token(3)}))),
       4U)
       << "one here and one there";
-  EXPECT_TRUE(mergeKeys(with({}, {token(2)}), with({}), with({}, {token(4)}))->book.tokens.empty())
+  EXPECT_TRUE(merged(with({}, {token(2)}), with({}), with({}, {token(4)})).book.tokens.empty())
       << "it is revoked";
 }
 
 TEST(KeyMerge, AKeyThatOneHasApprovedDoesNotWaitAtTheOther) {
   KeySet waiting = with({});
   waiting.book.requests.emplace_back(agent_a);
-  const auto made = mergeKeys(waiting, with({agent_a}), waiting);
-  ASSERT_TRUE(made);
-  EXPECT_EQ(hostsOf(*made), std::vector<std::string>{"a"});
-  EXPECT_TRUE(made->book.requests.empty());
+  const KeySet made = merged(waiting, with({agent_a}), waiting);
+  EXPECT_EQ(hostsOf(made), std::vector<std::string>{"a"});
+  EXPECT_TRUE(made.book.requests.empty());
 }
 
 TEST(KeyMerge, AResultThatExceedsABoundIsAnError) {
@@ -113,8 +139,31 @@ TEST(KeyMerge, AResultThatExceedsABoundIsAnError) {
     const std::string number = std::to_string(i);
     ASSERT_TRUE(many.authorized.add(agent("h" + number, "10." + number + ".[0-255].[0-255]")));
   }
-  EXPECT_TRUE(mergeKeys({}, {}, many));
-  EXPECT_FALSE(mergeKeys({}, with({agent_a}), many));
+  EXPECT_TRUE(mergeKeys({}, {}, many, kNow));
+  EXPECT_FALSE(mergeKeys({}, with({agent_a}), many, kNow));
+}
+
+TEST(KeyMerge, SurplusTokensAndRequestsAreDropped) {
+  KeySet mine;
+  KeySet theirs;
+  for (std::size_t i = 0; i < JoinBook::kMaxRequests; ++i) {
+    for (KeySet* side : {&mine, &theirs}) {
+      const auto number = 2 * i + (side == &mine ? 1 : 0);
+      AuthorizedKey entry(*net::CurveKey::parse(fmt::format("{:040}", number)));
+      EXPECT_TRUE(addAddresses("10.0.0.1", entry));
+      side->book.requests.emplace_back(std::move(entry));
+    }
+  }
+  EXPECT_EQ(merged({}, mine, theirs).book.requests.size(), JoinBook::kMaxRequests);
+}
+
+TEST(KeyMerge, RemovalsAreReadAsTheyAreWritten) {
+  const KeySet after = merged(with({agent_a}, {token(1)}), with({}), with({agent_a}));
+  ASSERT_EQ(after.removed.size(), 2U);
+  EXPECT_EQ(parseRemovals(removalsText(after.removed)).value(), after.removed);
+  for (const char* wrong : {"x", "2026-11-26T00:00:00Z", "yesterday key x\n", "\n"}) {
+    EXPECT_FALSE(parseRemovals(wrong)) << wrong;
+  }
 }
 
 }  // namespace

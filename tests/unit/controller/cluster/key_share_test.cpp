@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,8 +54,8 @@ class KeySyncTest : public testing::Test {
   }
 
   void restart(Side& side) {
-    side.sync =
-        std::make_unique<KeySync>(KeySync::Options{history_.place(), side.list, side.fence});
+    side.sync = std::make_unique<KeySync>(
+        KeySync::Options{history_.place(), side.list, side.state, side.fence});
   }
   static void change(const Side& side,
                      const std::function<Status(keys::AuthorizedKeys&, keys::JoinBook&)>& change) {
@@ -76,7 +78,7 @@ class KeySyncTest : public testing::Test {
   }
   // Returns why it failed, or "".
   static std::string step(const Side& side, bool changed = true) {
-    const auto status = side.sync->step(changed);
+    const auto status = side.sync->step(changed, utcNow());
     return status ? "" : status.error().text();
   }
   static std::vector<std::string> hosts(const Side& side) {
@@ -158,24 +160,52 @@ TEST_F(KeySyncTest, AMissingListRevokesNothing) {
   EXPECT_THAT(hosts(sides_[0]), ElementsAre("gpu-1"));
 }
 
+TEST_F(KeySyncTest, AListThatIsMadeAnewRevokesNothing) {
+  authorize(sides_[0], "gpu-1", "10.0.0.1");
+  for (int i : {0, 1}) EXPECT_EQ(step(sides_[i]), "");
+  std::filesystem::remove(sides_[1].list);
+  EXPECT_NE(step(sides_[1]), "");
+  authorize(sides_[1], "gpu-2", "10.0.0.2");
+  for (int i : {1, 0}) EXPECT_EQ(step(sides_[i]), "");
+  EXPECT_THAT(hosts(sides_[0]), ElementsAre("gpu-1", "gpu-2"));
+  EXPECT_THAT(hosts(sides_[1]), ElementsAre("gpu-1", "gpu-2"));
+}
+
 TEST_F(KeySyncTest, ADatabaseThatHasLostChangesGetsThemAgain) {
   authorize(sides_[0], "gpu-1", "10.0.0.1");
   authorize(sides_[0], "gpu-2", "10.0.0.2");
   for (int i : {0, 1}) EXPECT_EQ(step(sides_[i]), "");
   auto database = Database::open(history_.place());
   ASSERT_TRUE(database->execute("CREATE TABLE backup AS SELECT * FROM pingloom_keys"));
-  revoke(sides_[0], "gpu-1");
+  revoke(sides_[1], "gpu-1");
   authorize(sides_[1], "gpu-3", "10.0.0.3");
-  for (int i : {0, 1, 0}) EXPECT_EQ(step(sides_[i]), "");
+  EXPECT_EQ(step(sides_[1]), "");
+  // The other one has not heard of it, and goes on with what the database has now.
   ASSERT_TRUE(database->execute(
       "DELETE FROM pingloom_keys; INSERT INTO pingloom_keys SELECT * FROM backup"));
-  restart(sides_[1]);
-  EXPECT_EQ(step(sides_[1], false), "");
-  authorize(sides_[1], "gpu-4", "10.0.0.4");
-  EXPECT_EQ(step(sides_[1]), "");
-  EXPECT_EQ(step(sides_[0], false), "");
+  authorize(sides_[0], "gpu-4", "10.0.0.4");
+  for (int i : {0, 1, 0}) EXPECT_EQ(step(sides_[i], i == 0), "");
   EXPECT_THAT(hosts(sides_[0]), ElementsAre("gpu-2", "gpu-3", "gpu-4"));
   EXPECT_THAT(hosts(sides_[1]), ElementsAre("gpu-2", "gpu-3", "gpu-4"));
+}
+
+TEST_F(KeySyncTest, WithoutAFolderForTheCommonStateNothingIsShared) {
+  authorize(sides_[0], "gpu-1", "10.0.0.1");
+  std::ofstream(keys::sharedFolder(sides_[0].list)) << "a file is in its place";
+  EXPECT_NE(step(sides_[0]), "");
+  EXPECT_NE(step(sides_[0]), "");
+  EXPECT_EQ(step(sides_[1]), "");
+  EXPECT_THAT(hosts(sides_[1]), IsEmpty());
+}
+
+TEST_F(KeySyncTest, AnotherInstallationsKeysAreNotTaken) {
+  authorize(sides_[0], "gpu-1", "10.0.0.1");
+  EXPECT_EQ(step(sides_[0]), "");
+  auto database = Database::open(history_.place());
+  ASSERT_TRUE(database->execute("UPDATE pingloom_cluster SET installation = 'another'"));
+  restart(sides_[1]);
+  EXPECT_THAT(step(sides_[1]), HasSubstr("another installation"));
+  EXPECT_THAT(hosts(sides_[1]), IsEmpty());
 }
 
 TEST_F(KeySyncTest, OneWithoutASessionChangesNothing) {
@@ -192,8 +222,7 @@ TEST_F(KeySyncTest, WhatIsNoListIsRefusedAndTheFilesStay) {
   authorize(sides_[0], "gpu-1", "10.0.0.1");
   for (int i : {0, 1}) EXPECT_EQ(step(sides_[i]), "");
   auto database = Database::open(history_.place());
-  ASSERT_TRUE(
-      database->execute("UPDATE pingloom_keys SET version = version + 1, authorized = '{'"));
+  ASSERT_TRUE(database->execute("UPDATE pingloom_keys SET id = 'x', authorized = '{'"));
   EXPECT_THAT(step(sides_[1]), HasSubstr("pingloom_keys"));
   EXPECT_THAT(hosts(sides_[1]), ElementsAre("gpu-1"));
 }
