@@ -6,6 +6,8 @@
 namespace pingloom::controller {
 namespace {
 
+constexpr std::size_t kMaxHostBytes = 255;
+
 // Takes the number of a header such as "*3\r\n" from bytes that Commands has made.
 std::size_t takeNumber(std::string_view& bytes) {
   const std::size_t end = bytes.find('\r');
@@ -50,7 +52,7 @@ std::optional<Redirect> parseRedirect(std::string_view error, const std::string&
   const std::string_view place = error.substr(blank + 1);
   // An IPv6 address stands here without brackets.
   const std::size_t colon = place.rfind(':');
-  if (colon == std::string_view::npos || colon > 255) return std::nullopt;
+  if (colon > kMaxHostBytes) return std::nullopt;  // npos is more
   const auto port = parseUnsigned(place.substr(colon + 1), 65535);
   if (!port || *port == 0) return std::nullopt;
   made.server = {colon == 0 ? host : std::string(place.substr(0, colon)),

@@ -16,8 +16,6 @@ using std::string_view;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const RedisServer kAsked{"10.0.0.1", 7000};
-
 // The error's text, or the table of a reply to CLUSTER SLOTS as it comes from the network.
 std::string textOf(const std::string& reply, SlotTable* out = nullptr) {
   std::unique_ptr<redisReader, decltype(&redisReaderFree)> reader(redisReaderCreate(),
@@ -26,7 +24,7 @@ std::string textOf(const std::string& reply, SlotTable* out = nullptr) {
   void* raw = nullptr;
   if (redisReaderGetReply(reader.get(), &raw) != REDIS_OK || raw == nullptr) return "incomplete";
   const RedisConnection::Reply held(static_cast<redisReply*>(raw));
-  auto table = readSlotTable(*held, kAsked);
+  auto table = readSlotTable(*held, {"10.0.0.1", 7000});
   if (!table) return table.error().text();
   std::string text;
   for (const ClusterMaster& master : table->masters) {
