@@ -1,48 +1,29 @@
 // Reads the latest rows from Redis the way a person would with redis-cli: the index sets and one
 // hash per probe and source (docs/redis-keys.md); never KEYS or SCAN. One thread; owns its
-// connection. The timeout given to connect() bounds every call. After a connection error the reader
-// cannot be used any more; connect again.
+// connections. RedisConnection::kTimeout bounds every step of a call. After a connection error the
+// reader cannot be used any more; connect again.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/error.h"
-#include "common/time.h"
-
-struct redisContext;
+#include "controller/redis/cluster_client.h"
+#include "controller/redis/connection.h"
+#include "controller/redis/target.h"
 
 namespace pingloom::cli {
-
-struct RedisTarget {
-  std::string socket;  // path of a unix: target; otherwise ""
-  std::string host;    // name or address of a tcp: target
-  std::uint16_t port = 0;
-
-  std::string text() const;
-};
-
-// Parses "unix:/var/lib/pingloom/controller/redis.sock", "tcp:redis.example:6379" or
-// "tcp:[fd00::1]:6379".
-Result<RedisTarget> parseRedisTarget(std::string_view text);
-
-struct RedisCredentials {
-  std::string user;      // "" stands for the default user
-  std::string password;  // "" stands for no AUTH
-};
 
 class RedisReader {
  public:
   // The key is a destination or destination#path; the value is the row as JSON.
   using Field = std::pair<std::string, std::string>;
 
-  static Result<RedisReader> connect(const RedisTarget& target, const RedisCredentials& credentials,
-                                     Nanos timeout);
+  static Result<RedisReader> connect(const controller::RedisTarget& target,
+                                     const controller::RedisLogin& login);
 
   Result<std::vector<std::string>> probes();  // in ascending order
   Result<std::vector<std::string>> sources(std::string_view probe);
@@ -52,19 +33,17 @@ class RedisReader {
                                     std::string_view destination);
 
  private:
-  struct Close {
-    void operator()(redisContext* context) const;
-  };
-  class Reply;
+  using Texts = std::vector<std::optional<std::string>>;
 
-  RedisReader(std::string entity, redisContext* context)
-      : entity_(std::move(entity)), context_(context) {}
-  Status authenticate(const RedisCredentials& credentials);
-  Result<Reply> command(const std::vector<std::string_view>& words);
+  RedisReader() = default;
+  // Executes a command with the key as its first argument. nullopt stands for nil.
+  Result<Texts> ask(std::string_view command, const std::string& key,
+                    const std::vector<std::string>& arguments = {});
   Result<std::vector<std::string>> members(const std::string& key);
 
-  std::string entity_;
-  std::unique_ptr<redisContext, Close> context_;
+  // One of the two.
+  std::unique_ptr<controller::RedisConnection> connection_;
+  std::unique_ptr<controller::RedisClusterClient> cluster_;
 };
 
 }  // namespace pingloom::cli

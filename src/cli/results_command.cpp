@@ -1,19 +1,19 @@
 // pingloom results: shows the latest rows, read from Redis.
 #include <poll.h>
 
+#include <csignal>
 #include <iostream>
 #include <optional>
 
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/failure.h"
+#include "cli/redis_options.h"
 #include "cli/redis_reader.h"
 #include "cli/result_row.h"
 #include "cli/results_query.h"
-#include "cli/site_options.h"
 #include "cli/text_table.h"
 #include "common/address.h"
-#include "common/file.h"
 #include "common/program.h"
 
 namespace pingloom::cli {
@@ -22,8 +22,6 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr const char* kResultsCommand = "pingloom results";
-constexpr Nanos kRedisTimeout = 5 * kSecond;
-constexpr std::string_view kDefaultRedis = "unix:/var/lib/pingloom/controller/redis.sock";
 
 // Returns the canonical form, which Redis uses.
 Result<std::string> addressOption(const po::variables_map& values, const char* option) {
@@ -96,12 +94,7 @@ class Printer {
   bool header_printed_ = false;
 };
 
-struct Access {
-  RedisTarget target;
-  RedisCredentials credentials;
-};
-
-int watchRows(const Access& access, const ResultFilter& filter, Printer printer) {
+int watchRows(const RedisAccess& access, const ResultFilter& filter, Printer printer) {
   const UniqueFd stop = program::blockStopSignals();
   ChangedRows seen;
   std::optional<RedisReader> redis;
@@ -109,7 +102,7 @@ int watchRows(const Access& access, const ResultFilter& filter, Printer printer)
   while (true) {
     Status trouble;
     if (!redis) {
-      auto connected = RedisReader::connect(access.target, access.credentials, kRedisTimeout);
+      auto connected = RedisReader::connect(access.target, access.login);
       if (connected) {
         redis.emplace(std::move(*connected));
       } else {
@@ -135,8 +128,8 @@ int watchRows(const Access& access, const ResultFilter& filter, Printer printer)
   }
 }
 
-int printRows(const Access& access, const ResultFilter& filter, Printer printer) {
-  auto redis = RedisReader::connect(access.target, access.credentials, kRedisTimeout);
+int printRows(const RedisAccess& access, const ResultFilter& filter, Printer printer) {
+  auto redis = RedisReader::connect(access.target, access.login);
   if (!redis) return fail(kResultsCommand, redis.error());
   const auto rows = readRows(*redis, filter);
   if (!rows) return fail(kResultsCommand, rows.error());
@@ -153,21 +146,6 @@ int printRows(const Access& access, const ResultFilter& filter, Printer printer)
               {"", "no rows in Redis at " + access.target.text() + std::string(hint)}, kExitNoRows);
 }
 
-Result<Access> accessOf(const po::variables_map& values) {
-  const Setting address = settingOf(values, "redis", "PINGLOOM_REDIS");
-  const bool given = !address.source.empty();
-  auto target = parseRedisTarget(given ? address.value : kDefaultRedis);
-  if (!target) return wrong(address, target.error());
-  Access access{std::move(*target), {values["redis-user"].as<std::string>(), ""}};
-  if (values.count("redis-password-file") != 0) {
-    auto password = readFile(values["redis-password-file"].as<std::string>(), 4096);
-    if (!password) return wrong({"", "--redis-password-file"}, password.error());
-    password->erase(password->find_last_not_of("\r\n") + 1);
-    access.credentials.password = std::move(*password);
-  }
-  return access;
-}
-
 }  // namespace
 
 int runResults(const std::vector<std::string>& arguments) {
@@ -181,12 +159,8 @@ int runResults(const std::vector<std::string>& arguments) {
   options.add_options()("probe", text()->default_value("", ""), "only this probe")(
       "src", text(), "only this source address")("dst", text(), "only this destination address")(
       "watch", "keep running, and show each row again when it changes")(
-      "json", "one JSON object per line")("csv", "comma-separated, with a header")(
-      "redis", text(),
-      "unix:/path or tcp:HOST:PORT (default: $PINGLOOM_REDIS, else "
-      "unix:/var/lib/pingloom/controller/redis.sock, which root may read)")(
-      "redis-user", text()->default_value("", ""), "user of a Redis with ACLs")(
-      "redis-password-file", text(), "file with the password for Redis");
+      "json", "one JSON object per line")("csv", "comma-separated, with a header");
+  addRedisOptions(options);
   po::variables_map values;
   if (const auto code = program::parse(usage, arguments, options, {}, values)) return *code;
   if (values.count("json") != 0 && values.count("csv") != 0) {
@@ -194,7 +168,9 @@ int runResults(const std::vector<std::string>& arguments) {
   }
   const auto filter = filterOf(values);
   if (!filter) return fail(kResultsCommand, filter.error());
-  const auto access = accessOf(values);
+  // A server that refuses a certificate closes the connection.
+  std::signal(SIGPIPE, SIG_IGN);
+  const auto access = redisAccessOf(values);
   if (!access) return fail(kResultsCommand, access.error());
   const auto form = values.count("json") != 0  ? Printer::Form::kJson
                     : values.count("csv") != 0 ? Printer::Form::kCsv

@@ -102,8 +102,16 @@ class RedisCluster:
                 return False
         return True
 
+    def servers(self):
+        """Some of them; the first one is never there."""
+        return [f"{self.home}:{port}" for port in (free_port(), self.masters[1].port)]
+
     def option(self):
-        return f"{{ cluster: [{self.home}:{free_port()}, {self.home}:{self.masters[1].port}] }}"
+        return f"{{ cluster: [{', '.join(self.servers())}] }}"
+
+    def place(self):
+        """For --redis of the command line."""
+        return "cluster:" + ",".join(self.servers())
 
     def master_of(self, key):
         """The one of the masters, as they were at first, that has the key's slot."""

@@ -220,7 +220,9 @@ VALUES = [(*PING, "--count", value) for value in ("0", "-1", "many", "1000001", 
          [("pingloom", "top", "--once", "--number", value) for value in ("x", "")] + \
          [("pingloom", "devices", "--address", "nobody")] + \
          [("pingloom", "results", "--src", "nobody"), ("pingloom", "results", "--dst", "10.0.0.256")] + \
-         [("pingloom", "results", "--redis", value) for value in ("nonsense", "tcp:host", "unix:relative", "")] + \
+         [("pingloom", "results", "--redis", value) for value in ("nonsense", "tcp:host", "unix:relative", "", "cluster:a", "sentinel:a:1")] + \
+         [("pingloom", "results", "--redis", "tcp:127.0.0.1:1", option, "missing")
+          for option in ("--redis-ca", "--redis-certificate", "--redis-key", "--redis-sentinel-password-file")] + \
          [("pingloom", "results", "--redis-password-file", "missing")] + \
          [("pingloom", "silence", "add", "host=a", "--for", value) for value in ("2", "-1h", "")] + \
          [("pingloom", "silence", "add", "host=a", "--until", value) for value in ("soon", "2020-01-01T00:00:00Z", "")] + \

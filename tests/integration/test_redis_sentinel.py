@@ -129,6 +129,13 @@ class SentinelWithPassword(SentinelMesh):
         file.write_text(self.password + "\n")
         eventually(lambda: len(self.rows(self.master)) == 2 and self.state()["connected"], 40, "the rows are at the master")
         self.assertNotIn(self.password, self.mesh.controller.log())
+        # The first sentinel is not there.
+        place = f"sentinel:main@{self.home}:{free_port()},{self.home}:{self.sentinel}"
+        answer = self.mesh.cli("results", "--csv", "--redis", place, "--redis-sentinel-password-file", str(file))
+        self.assertEqual((answer.returncode, len(answer.stdout.splitlines())), (0, 3), answer.stderr)
+        answer = self.mesh.cli("results", "--redis", place)
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("NOAUTH", answer.stderr)
         self.mesh.assert_all_alive()
 
     def test_it_wants_one(self):

@@ -44,6 +44,23 @@ class RedisTls(unittest.TestCase):
             redis("FLUSHALL")
         eventually(lambda: set(self.mesh.rows("udp")) == self.mesh.pairs(), 40, "the rows again")
 
+    def test_results_reads_them(self):
+        self.start(self.files.client_option("ca", "client"))
+        eventually(lambda: set(self.mesh.rows("udp")) == self.mesh.pairs(), 40, "the rows")
+
+        def results(authority, *options):
+            return self.mesh.cli("results", "--csv", "--redis", self.mesh.redis, "--redis-ca", self.files.pem(authority), *options)
+
+        client = ("--redis-certificate", self.files.pem("client"), "--redis-key", self.files.key("client"))
+        answer = results("ca", *client)
+        self.assertEqual((answer.returncode, len(answer.stdout.splitlines())), (0, 3), answer.stderr)
+        for reason, answer in (("not trusted", results("other-ca", *client)), ("TLS", results("ca")),
+                               ("belong together", results("ca", *client[:2])),
+                               ("--redis-tls", self.mesh.cli("results", "--redis", self.mesh.redis)),
+                               ("has no TLS", self.mesh.cli("results", "--redis", f"unix:{self.mesh.redis_socket}", "--redis-tls"))):
+            self.assertEqual((answer.returncode, answer.stdout), (2, ""), reason)
+            self.assertIn(reason, answer.stderr)
+
     def test_a_certificate_of_another_authority(self):
         self.start(self.files.client_option("other-ca", "client"))
         self.outage("its certificate is not trusted")
