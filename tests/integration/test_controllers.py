@@ -10,6 +10,7 @@ from controllers import Controller, home_weight
 from mesh import Mesh
 from postgres import initialise, serve
 from processes import eventually
+from redis_cluster import RedisCluster, latest_key
 
 
 SLOW = "{ device: soft, impair: [{ delay: 2ms, jitter: 500us }] }"
@@ -167,28 +168,47 @@ class SharedHistory(unittest.TestCase):
     def test_one_redis_for_all_controllers(self):
         mesh = self.mesh(3)
         mesh.start_redis()
+        self.check_one_redis(mesh, f"unix:{mesh.redis_socket}", lambda key: mesh.ask_redis)
+
+    def test_one_redis_cluster_for_all_controllers(self):
+        mesh = self.mesh(3)
+        cluster = RedisCluster(mesh)
+        self.check_one_redis(mesh, cluster.option(), cluster.master_of)
+
+    def check_one_redis(self, mesh, redis, place_of):
+        """`place_of`: returns what asks the server that has a key."""
+        place_of("pingloom:probes")("SADD", "pingloom:probes", "left")
         homes = {"host-0": "a", "host-1": "b", "host-2": "b"}
-        leader, other = both = self.controllers(mesh, "a", "b", homes=homes, redis=f"unix:{mesh.redis_socket}")
+        leader, other = both = self.controllers(mesh, "a", "b", homes=homes, redis=redis)
         for index in range(3):
             mesh.agent_options[index] = {"controller": "[" + ", ".join(one.address for one in both) + "]"}
             mesh.start_agent(index)
         pairs = mesh.pairs()
 
+        def ask(command, key, *words):
+            return place_of(key)(command, key, *words)
+
+        def rows():
+            flat = {source: ask("HGETALL", latest_key(source)) for source in ask("SMEMBERS", "pingloom:sources:udp")}
+            return {(source, destination): json.loads(row) for source, fields in flat.items()
+                    for destination, row in zip(fields[::2], fields[1::2])}
+
         def complete(since=""):
             """Whether Redis has a good row of each pair that begins later."""
-            rows = mesh.rows("udp")
-            return set(rows) == pairs and all(row["state"] == "ok" and row["start"] > since for row in rows.values())
+            found = rows()
+            return set(found) == pairs and all(row["state"] == "ok" and row["start"] > since for row in found.values())
 
         def newest():
-            return max(row["end"] for row in mesh.rows("udp").values())
+            return max(row["end"] for row in rows().values())
 
         def events():
-            return [dict(zip(fields[::2], fields[1::2])) for _, fields in mesh.ask_redis("XRANGE", "pingloom:events", "-", "+")]
+            return [dict(zip(fields[::2], fields[1::2])) for _, fields in ask("XRANGE", "pingloom:events", "-", "+")]
 
         def first_changes():
             return sorted((event["source"], event["destination"]) for event in events() if event.get("from") == "pending")
 
         eventually(complete, 40, "the rows of all pairs are in Redis")
+        eventually(lambda: ask("SMEMBERS", "pingloom:probes") == ["udp"], 20, "the leader removes what was left")
 
         self.check_both_show_all(mesh, both, ("udp",))
         eventually(lambda: set(first_changes()) == pairs, 20, "each pair's first change is there")
@@ -197,7 +217,7 @@ class SharedHistory(unittest.TestCase):
 
         # The leader alone tells of incidents, also when it is not the agent's home.
         mesh.agents[2].kill()
-        eventually(lambda: any(mesh.addresses[2] in sentence for sentence in mesh.ask_redis("HVALS", "pingloom:incidents:open")), 60,
+        eventually(lambda: any(mesh.addresses[2] in sentence for sentence in ask("HVALS", "pingloom:incidents:open")), 60,
                    "an incident about the agent that is gone")
         opened = [event["culprit"] for event in events() if event.get("change") == "opened" and event["kind"] == "agent"]
         self.assertEqual(opened.count(mesh.addresses[2]), 1, f"it is told once: {opened}")
