@@ -148,7 +148,6 @@ class Slots(ClusterMesh):
         here, there, other = self.cluster.masters
         key = latest_key(self.cluster.sources[0])
         slot = slot_of(key)
-        reconnects = self.state()["reconnects"]
         there("CLUSTER", "SETSLOT", slot, "IMPORTING", here.id)
         here("CLUSTER", "SETSLOT", slot, "MIGRATING", there.id)
         here("DEL", key)
@@ -160,6 +159,14 @@ class Slots(ClusterMesh):
 
         eventually(lambda: imported() == 2, 20, "commands follow ASK")
         self.assertEqual(self.results(), self.mesh.pairs(), "it follows ASK, too")
+        with there.connection() as redis:
+            redis("ASKING")
+            redis("HSET", key, "10.9.9.9", "old")
+        reconnects = self.state()["reconnects"]
+        here("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        eventually(lambda: imported() == 2, 20, "the transaction that replaces the key follows ASK as a whole")
+        reconnects += 1
+        eventually(lambda: self.state()["connected"] and self.state()["reconnects"] == reconnects, 20, "connected again")
         for node in (there, here, other):
             node("CLUSTER", "SETSLOT", slot, "NODE", there.id)
         with there.connection() as redis:
