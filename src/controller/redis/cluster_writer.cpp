@@ -50,7 +50,7 @@ void RedisClusterWriter::wake() {
 
 void RedisClusterWriter::run() {
   for (;;) {
-    if (wantsTable() && monotonicNow() - asked_mono_ >= kAskEvery) askForTable();
+    if (wantsTable() && monotonicNow() >= ask_mono_) askForTable();
     removeLeftoversIfDue();
     board_.publishRedis(std::make_shared<const RedisStatus>(total()));
     std::unique_lock lock(mutex_);
@@ -99,14 +99,17 @@ void RedisClusterWriter::askForTable() {
   }
   const auto servers = whomToAsk();
   const auto table = ask(servers[turn_++ % servers.size()]);
-  asked_mono_ = monotonicNow();
+  const Nanos now = monotonicNow();
   if (table) {
+    ask_mono_ = now + kAskEvery;
+    backoff_.reset();
     problem_.clear();
     problem_logged_ = false;
     return use(*table);
   }
+  ask_mono_ = now + backoff_.fail();
   problem_ = table.error().text();
-  const bool starting = lanes_.empty() && asked_mono_ - started_mono_ < kClusterPatience;
+  const bool starting = lanes_.empty() && now - started_mono_ < kClusterPatience;
   if (!starting && !std::exchange(problem_logged_, true)) {
     log::error("{}; the cluster's other servers are asked", problem_);
   }

@@ -1,8 +1,9 @@
 // Keeps a Redis Cluster in step with the board: a RedisWriter, with a thread and a connection of
 // its own, for each master (a lane), so that a master that is away delays its own slots only.
 // A thread of its own keeps the table of slots: it asks for it (CLUSTER SLOTS) at the start, after
-// a MOVED, and four times a second while a master is away or a slot has none. It also removes what
-// an earlier controller has left, because for that all masters are needed.
+// a MOVED, and four times a second while a master is away or a slot has none; less often while no
+// server answers. It also removes what an earlier controller has left, because for that all masters
+// are needed.
 // Bounds: SlotTable::kMaxMasters lanes, each with those of RedisWriter.
 #pragma once
 
@@ -15,6 +16,7 @@
 #include <tuple>
 #include <vector>
 
+#include "common/backoff.h"
 #include "controller/model/board.h"
 #include "controller/redis/slot_table.h"
 #include "controller/redis/target.h"
@@ -73,7 +75,8 @@ class RedisClusterWriter {
   std::size_t without_master_ = kRedisSlots;
   std::string problem_ = "does not know the cluster's masters yet";  // "" if the table is known
   std::size_t turn_ = 0;
-  Nanos asked_mono_ = 0;
+  Nanos ask_mono_ = 0;  // not before
+  Backoff backoff_{kAskEvery, RedisWriter::kMaxRetry};
   Nanos started_mono_ = 0;
   bool problem_logged_ = false;
   Occasion cleaned_{};
