@@ -11,6 +11,7 @@
 #include "collector/stores/store_top.h"
 #include "common/json_text.h"
 #include "common/time.h"
+#include "http/url.h"
 #include "store/key_text.h"
 
 namespace pingloom::cli {
@@ -30,7 +31,8 @@ Result<nlohmann::json> fetchOfKey(const DtaSource& source, const std::string& qu
                                   const std::string& table, const std::string& key) {
   if (const auto parsed = store::parseKey(key); !parsed) return tl::unexpected(parsed.error());
   if (source.asksCollector()) {
-    const std::string query = "?table=" + percentEncoded(table) + "&key=" + percentEncoded(key);
+    const std::string query =
+        "?table=" + http::percentEncoded(table) + "&key=" + http::percentEncoded(key);
     return askCollector(source, question + query, kAnswerTimeout);
   }
   const auto opened = openStores(source);
@@ -120,7 +122,8 @@ Result<nlohmann::json> fetchCount(const DtaSource& source, const std::string& ta
 Result<nlohmann::json> fetchTop(const DtaSource& source, const std::string& table,
                                 std::size_t limit) {
   if (source.asksCollector()) {
-    const std::string query = fmt::format("top?table={}&limit={}", percentEncoded(table), limit);
+    const std::string query =
+        fmt::format("top?table={}&limit={}", http::percentEncoded(table), limit);
     return askCollector(source, query, kAnswerTimeout);
   }
   const auto opened = openStores(source);
@@ -137,7 +140,7 @@ Result<nlohmann::json> fetchPaths(const DtaSource& source, const collector::Path
   if (source.asksCollector()) {
     std::string query = "path?";
     const auto add = [&query](const char* name, const std::string& value) {
-      if (!value.empty()) query += std::string(name) + "=" + percentEncoded(value) + "&";
+      if (!value.empty()) query += std::string(name) + "=" + http::percentEncoded(value) + "&";
     };
     add("key", texts.key);
     add("source", texts.source);

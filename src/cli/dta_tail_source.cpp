@@ -9,6 +9,7 @@
 #include "cli/json_fields.h"
 #include "cli/service_api.h"
 #include "common/duration.h"
+#include "http/url.h"
 
 namespace pingloom::cli {
 namespace {
@@ -41,9 +42,9 @@ Result<DtaTail> DtaTail::open(const DtaSource& source, const std::string& table,
 }
 
 Result<nlohmann::json> DtaTail::askTail(const std::string& cursor, Nanos wait) const {
-  std::string question = "tail?table=" + percentEncoded(question_.table) +
+  std::string question = "tail?table=" + http::percentEncoded(question_.table) +
                          "&list=" + std::to_string(question_.list) +
-                         "&cursor=" + percentEncoded(cursor);
+                         "&cursor=" + http::percentEncoded(cursor);
   if (wait != 0) question += "&wait=" + formatDuration(wait);
   return askCollector(source_, question, wait + kAnswerTimeout);
 }

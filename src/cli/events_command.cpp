@@ -14,6 +14,7 @@
 #include "common/json_text.h"
 #include "common/program.h"
 #include "common/time.h"
+#include "http/url.h"
 
 namespace pingloom::cli {
 namespace {
@@ -42,10 +43,10 @@ Result<std::string> eventQuery(const po::variables_map& values) {
     if (values.count(option) == 0) continue;
     const auto address = IpAddress::parse(values[option].as<std::string>());
     if (!address) return makeError(std::string("--") + option, address.error().text());
-    query += fmt::format("&{}={}", parameter, percentEncoded(address->text()));
+    query += fmt::format("&{}={}", parameter, http::percentEncoded(address->text()));
   }
   if (values.count("probe") != 0) {
-    query += "&probe=" + percentEncoded(values["probe"].as<std::string>());
+    query += "&probe=" + http::percentEncoded(values["probe"].as<std::string>());
   }
   return query;
 }

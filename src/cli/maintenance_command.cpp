@@ -14,6 +14,7 @@
 #include "cli/text_table.h"
 #include "common/json_text.h"
 #include "common/text.h"
+#include "http/url.h"
 
 namespace pingloom::cli {
 namespace {
@@ -74,8 +75,8 @@ int endMaintenance(const std::vector<std::string>& arguments) {
   if (host.empty()) return usageError(action.usage.name, {"HOST", "is empty"});
   const auto site = controllerSite(values);
   if (!site) return fail(action.usage.name, site.error());
-  const auto gone = tellController(*site, {"DELETE", "/api/v1/maintenance/" + percentEncoded(host)},
-                                   kAnswerTimeout);
+  const auto gone = tellController(
+      *site, {"DELETE", "/api/v1/maintenance/" + http::percentEncoded(host)}, kAnswerTimeout);
   if (!gone) return fail(action.usage.name, gone.error());
   std::cout << "maintenance of " << printable(host) << " is ended\n";
   return 0;

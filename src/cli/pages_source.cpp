@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cli/service_api.h"
+#include "http/url.h"
 
 namespace pingloom::cli {
 namespace {
@@ -15,7 +16,7 @@ constexpr Service kCollector = {
 
 Result<PagesAnswer> fetchPages(const PagesQuery& query, Nanos timeout) {
   std::string path = "/api/v1/pages";
-  if (!query.agent.empty()) path += "?agent=" + percentEncoded(query.agent);
+  if (!query.agent.empty()) path += "?agent=" + http::percentEncoded(query.agent);
   auto json = askJson(kCollector, query.site, path, timeout);
   if (!json) return tl::unexpected(json.error());
   auto document = readPagesDocument(*json, monotonicNow());

@@ -15,6 +15,7 @@
 #include "cli/top_source.h"
 #include "common/json_text.h"
 #include "common/program.h"
+#include "http/url.h"
 
 namespace pingloom::cli {
 namespace {
@@ -48,8 +49,8 @@ Result<Json> askChanges(const http::Site& site, const std::string& probe, const 
   const auto answer = askControllerIfKnown(
       site,
       fmt::format("/api/v1/history/paths?probe={}&source={}&destination={}&from={}&limit={}", probe,
-                  percentEncoded(from), percentEncoded(to), formatUtc(utcNow() - kPastChanges),
-                  kMaxChanges),
+                  http::percentEncoded(from), http::percentEncoded(to),
+                  formatUtc(utcNow() - kPastChanges), kMaxChanges),
       kAnswerTimeout);
   if (!answer) return tl::unexpected(answer.error());
   return *answer ? listAt(**answer, "/changes") : Json::array();

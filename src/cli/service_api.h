@@ -31,7 +31,4 @@ Result<std::optional<nlohmann::json>> askJsonIfKnown(const Service& service, con
 Result<nlohmann::json> tellJson(const Service& service, const http::Site& site,
                                 const http::ClientRequest& request, Nanos timeout);
 
-// Encodes text for a path or a value of a query: all but the unreserved characters of RFC 3986.
-std::string percentEncoded(std::string_view text);
-
 }  // namespace pingloom::cli

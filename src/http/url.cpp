@@ -1,5 +1,7 @@
 #include "http/url.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -36,6 +38,20 @@ Result<Url> parseUrl(const std::string& text) {
     return makeError(text, "the port is not a number up to 65535");
   }
   return url;
+}
+
+std::string percentEncoded(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+  std::string encoded;
+  for (const char c : text) {
+    if (kPlain.find(c) != std::string_view::npos) {
+      encoded += c;
+    } else {
+      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return encoded;
 }
 
 }  // namespace pingloom::http

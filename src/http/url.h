@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "common/error.h"
 
@@ -17,5 +18,8 @@ struct Url {
 
 // The form is http://HOST[:PORT][/PREFIX], or the same with https.
 Result<Url> parseUrl(const std::string& text);
+
+// Encodes text for a path or a value of a query: all but the unreserved characters of RFC 3986.
+std::string percentEncoded(std::string_view text);
 
 }  // namespace pingloom::http
