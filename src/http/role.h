@@ -11,10 +11,11 @@ namespace pingloom::http {
 enum class Role : std::uint8_t {
   kNone,     // may check the process's health and load the page
   kRead,     // may read results
+  kCollect,  // may register as a collector, whose results are shown
   kOperate,  // may change something or have packets sent
 };
 constexpr std::string_view name(Role role) {
-  constexpr std::array<std::string_view, 3> kNames = {"none", "read", "operate"};
+  constexpr std::array<std::string_view, 4> kNames = {"none", "read", "collect", "operate"};
   return kNames[static_cast<std::size_t>(role)];
 }
 

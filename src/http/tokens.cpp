@@ -41,6 +41,14 @@ std::string faultOf(std::string_view token) {
   return visible ? "" : "a token has visible ASCII characters only, without ; , and \"";
 }
 
+// Returns kNone for a word that names no role of a token.
+Role roleNamed(std::string_view word) {
+  for (const Role role : {Role::kRead, Role::kCollect, Role::kOperate}) {
+    if (word == name(role)) return role;
+  }
+  return Role::kNone;
+}
+
 }  // namespace
 
 Digest digestOf(std::string_view text) {
@@ -66,8 +74,10 @@ Result<Tokens> Tokens::parse(std::string_view text, std::string_view file) {
     const std::string_view role = nextWord(line);
     if (role.empty() || role.front() == '#') continue;
     // The error does not show the word, which may be a token.
-    if (role != name(Role::kRead) && role != name(Role::kOperate)) {
-      return makeError(place, "write 'read TOKEN [comment]' or 'operate TOKEN [comment]'");
+    const Role named = roleNamed(role);
+    if (named == Role::kNone) {
+      return makeError(
+          place, "write 'read TOKEN [comment]', 'collect TOKEN' or 'operate TOKEN [comment]'");
     }
     const std::string_view token = nextWord(line);
     if (const std::string fault = faultOf(token); !fault.empty()) return makeError(place, fault);
@@ -78,7 +88,7 @@ Result<Tokens> Tokens::parse(std::string_view text, std::string_view file) {
     if (tokens.entries_.size() == kMax) {
       return makeError(place, fmt::format("more than {} tokens", kMax));
     }
-    tokens.entries_.push_back({digest, role == name(Role::kRead) ? Role::kRead : Role::kOperate});
+    tokens.entries_.push_back({digest, named});
   }
   if (tokens.entries_.empty()) {
     return makeError(file, "has no token; write 'read TOKEN [comment]' or 'operate TOKEN'");

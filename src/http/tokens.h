@@ -25,9 +25,9 @@ class Tokens {
   static constexpr std::size_t kMax = 64;
   static constexpr std::size_t kMaxFile = 64 * 1024;
 
-  // Parses lines `read TOKEN [comment]` and `operate TOKEN [comment]`, of which there has to be at
-  // least one; empty lines and lines that begin with '#' are ignored. The error names file:line and
-  // never contains a token.
+  // Parses lines `read TOKEN [comment]`, or with another role but kNone, of which there has to be
+  // at least one; empty lines and lines that begin with '#' are ignored. The error names file:line
+  // and never contains a token.
   static Result<Tokens> parse(std::string_view text, std::string_view file);
   // See readSecretFile().
   static Result<Tokens> load(const std::filesystem::path& file);

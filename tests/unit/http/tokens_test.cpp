@@ -15,6 +15,7 @@ using testing::Not;
 
 const std::string kReader(32, 'r');
 const std::string kOperator(64, 'o');
+const std::string kCollector(40, 'c');
 
 struct TokenFile : testing::Test {
   TokenFile() : path(testing::TempDir() + "tokens-" + std::to_string(getpid())) {}
@@ -28,13 +29,15 @@ struct TokenFile : testing::Test {
 };
 
 TEST(Tokens, EachHasItsRole) {
-  const auto tokens = Tokens::parse(
-      "# ours\n\nread " + kReader + " prometheus, and more\r\n" + "  operate\t" + kOperator + "\n",
-      "tokens");
+  const auto tokens =
+      Tokens::parse("# ours\n\nread " + kReader + " prometheus, and more\r\n" + "  operate\t" +
+                        kOperator + "\ncollect " + kCollector + " dpu-1\n",
+                    "tokens");
   ASSERT_TRUE(tokens) << tokens.error().text();
-  EXPECT_EQ(tokens->size(), 2U);
+  EXPECT_EQ(tokens->size(), 3U);
   EXPECT_EQ(tokens->roleOf(digestOf(kReader)), Role::kRead);
   EXPECT_EQ(tokens->roleOf(digestOf(kOperator)), Role::kOperate);
+  EXPECT_EQ(tokens->roleOf(digestOf(kCollector)), Role::kCollect);
   EXPECT_EQ(tokens->roleOf(digestOf(kReader + "r")), Role::kNone);
   EXPECT_EQ(tokens->roleOf(digestOf("")), Role::kNone);
 }
