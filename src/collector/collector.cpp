@@ -29,6 +29,8 @@ Result<std::unique_ptr<Collector>> Collector::start(Config config) {
   if (!settings.controller.empty()) {
     made->discovery_ = std::make_unique<Discovery>(
         http::Site{settings.controller, "", settings.controller_ca}, settings.controller_token,
+        Discovery::Self{settings.name,
+                        settings.advertise.empty() ? made->url() : settings.advertise},
         [self = made.get()](const std::vector<FoundAgent>& found) {
           const std::lock_guard lock(self->mutex_);
           self->found_ = found;

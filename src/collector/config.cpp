@@ -143,6 +143,14 @@ Status readController(const yaml::Node& node, Config& config) {
   return node.error(url.error().text() + "; write http://HOST:PORT or https://HOST:PORT");
 }
 
+Status readAdvertise(const yaml::Node& node, Config& config) {
+  if (config.controller.empty()) return node.error("is for a 'controller', which is missing");
+  if (auto status = readText(node, kMaxUrl, config.advertise); !status) return status;
+  const auto url = http::parseUrl(config.advertise);
+  if (url && url->prefix.empty() && IpAddress::parse(url->host)) return {};
+  return node.error("write http://ADDRESS:PORT or https://ADDRESS:PORT");
+}
+
 constexpr auto kConfigKeys = std::to_array<ConfigKey<Config>>({
     {"name", [](const yaml::Node& node,
                 Config& config) { return readText(node, pages::kMaxCollectorName, config.name); }},
@@ -154,6 +162,7 @@ constexpr auto kConfigKeys = std::to_array<ConfigKey<Config>>({
     {"controller", readController},
     {"controller_token", readControllerFile<&Config::controller_token>},
     {"controller_ca", readControllerFile<&Config::controller_ca>},
+    {"advertise", readAdvertise},
     {"keys", readCollectorKeys},
     {"agents", readAgents},
     {"interval",

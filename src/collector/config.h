@@ -41,6 +41,7 @@ struct Config {
   std::string controller;                  // base URL; "" if only the listed agents are read
   std::filesystem::path controller_token;  // file with the controller's token; may be empty
   std::filesystem::path controller_ca;     // trusted certificates; by default the system's
+  std::string advertise;                   // this collector's URL for the controller; "": `http`
   std::vector<AgentSpec> agents;           // the listed agents
   Nanos interval = 100 * kMillisecond;
   std::optional<WatchSettings> analytics;                // nullopt if pages are not watched

@@ -9,7 +9,9 @@
 
 #include "collector/config.h"
 #include "common/address.h"
+#include "common/json_text.h"
 #include "common/log.h"
+#include "common/text.h"
 #include "http/client.h"
 #include "http/tokens.h"
 
@@ -17,6 +19,7 @@ namespace pingloom::collector {
 namespace {
 
 constexpr Nanos kControllerTimeout = 5 * kSecond;
+constexpr std::size_t kMaxReason = 500;  // bytes
 
 }  // namespace
 
@@ -53,9 +56,11 @@ Result<std::vector<FoundAgent>> agentsOf(std::string_view hosts_json, std::size_
   return all;
 }
 
-Discovery::Discovery(http::Site controller, std::filesystem::path token_file, Found found)
+Discovery::Discovery(http::Site controller, std::filesystem::path token_file, Self self,
+                     Found found)
     : controller_(std::move(controller)),
       token_file_(std::move(token_file)),
+      self_(std::move(self)),
       found_(std::move(found)),
       thread_([this] { run(); }) {}
 
@@ -68,25 +73,50 @@ Discovery::~Discovery() {
   thread_.join();
 }
 
-Result<std::vector<FoundAgent>> Discovery::ask() const {
+Result<http::Site> Discovery::site() const {
   http::Site site = controller_;
-  if (!token_file_.empty()) {
-    auto token = http::loadToken(token_file_);
-    if (!token) return tl::unexpected(token.error());
-    site.token = std::move(*token);
-  }
-  const auto answer = http::get(site, "/api/v1/hosts", kControllerTimeout);
+  if (token_file_.empty()) return site;
+  auto token = http::loadToken(token_file_);
+  if (!token) return tl::unexpected(token.error());
+  site.token = std::move(*token);
+  return site;
+}
+
+Result<std::vector<FoundAgent>> Discovery::ask() const {
+  const auto to = site();
+  if (!to) return tl::unexpected(to.error());
+  const auto answer = http::get(*to, "/api/v1/hosts", kControllerTimeout);
   if (!answer) return tl::unexpected(answer.error());
   if (answer->status == 401 || answer->status == 403) {
-    return makeError(site.url,
+    return makeError(to->url,
                      "does not let the collector in; write a 'controller_token: FILE' "
-                     "with a token of the role read");
+                     "with a token of the role collect");
   }
   if (answer->status != 200) {
-    return makeError(site.url, "answers " + std::to_string(answer->status) +
-                                   "; is it a pingloom controller's URL?");
+    return makeError(to->url, "answers " + std::to_string(answer->status) +
+                                  "; is it a pingloom controller's URL?");
   }
   return agentsOf(answer->body, kMaxAgents);
+}
+
+Status Discovery::announce() const {
+  const auto to = site();
+  if (!to) return tl::unexpected(to.error());
+  http::ClientRequest request;
+  request.path_and_query = "/api/v1/collectors";
+  request.body = jsonLine(nlohmann::json{{"name", self_.name}, {"url", self_.url}});
+  const auto answer = http::send(*to, request, kControllerTimeout);
+  if (!answer) return tl::unexpected(answer.error());
+  if (answer->status == 200) return {};
+  if (answer->status == 404) return makeError(to->url, "takes no collectors; it is too old");
+  const auto json = nlohmann::json::parse(answer->body, nullptr, false);
+  const auto said = json.is_object() ? json.find("error") : json.end();
+  const bool has_reason = said != json.end() && said->is_object() && said->contains("reason");
+  std::string reason = "answers " + std::to_string(answer->status);
+  if (has_reason && (*said)["reason"].is_string()) {
+    reason += ": " + asOneLine((*said)["reason"].get<std::string>(), kMaxReason);
+  }
+  return makeError(to->url, reason);
 }
 
 // Returns the listed agents and those listed until recently, because a controller that has just
@@ -104,6 +134,7 @@ void Discovery::run() {
   pthread_setname_np(pthread_self(), "discovery");
   std::optional<std::vector<FoundAgent>> known;
   std::string said;
+  std::string said_of_registration;
   std::unique_lock lock(mutex_);
   while (!stop_) {
     lock.unlock();
@@ -117,6 +148,13 @@ void Discovery::run() {
       known = std::move(*agents);
       found_(*known);
     }
+    // A controller that cannot be reached was reported above.
+    const Status announced = agents ? announce() : Status();
+    if (!announced && announced.error().reason != said_of_registration) {
+      log::warning("{}; the controller's dashboard does not show what this collector reads",
+                   announced.error().text());
+    }
+    if (agents) said_of_registration = announced ? "" : announced.error().reason;
     lock.lock();
     wake_.wait_for(lock, std::chrono::nanoseconds(kInterval), [this] { return stop_; });
   }

@@ -1,6 +1,7 @@
-// Discovers agents through the controller. Its thread requests the hosts every kInterval and
-// reports when the set of agents with metric pages changes. While the controller cannot be reached,
-// the set stays unchanged.
+// Discovers agents through the controller, and registers there. Its thread requests the hosts every
+// kInterval and reports when the set of agents with metric pages changes. While the controller
+// cannot be reached, the set stays unchanged. Each registration is also the heartbeat by which the
+// controller sees that the collector is there.
 #pragma once
 
 #include <condition_variable>
@@ -35,8 +36,14 @@ class Discovery {
   // Gets the agents in ascending order, on the thread of the discovery.
   using Found = std::function<void(const std::vector<FoundAgent>&)>;
 
+  // What the controller is told about this collector.
+  struct Self {
+    std::string name;
+    std::string url;  // where it is asked; an unspecified address stands for the sender's
+  };
+
   // The token file is read for each request; an empty path stands for no token.
-  Discovery(http::Site controller, std::filesystem::path token_file, Found found);
+  Discovery(http::Site controller, std::filesystem::path token_file, Self self, Found found);
   ~Discovery();
   Discovery(const Discovery&) = delete;
   Discovery& operator=(const Discovery&) = delete;
@@ -45,10 +52,13 @@ class Discovery {
   void run();
   std::vector<FoundAgent> withRecent(const std::vector<FoundAgent>& agents);
 
+  Result<http::Site> site() const;
   Result<std::vector<FoundAgent>> ask() const;
+  Status announce() const;
 
   const http::Site controller_;
   const std::filesystem::path token_file_;
+  const Self self_;
   const Found found_;
   struct Listed {
     Nanos when = 0;  // when it was last listed

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "collector/applications_document.h"
 #include "collector/exposition.h"
 #include "collector/pages_document.h"
 #include "collector/self_metrics.h"
@@ -105,13 +106,15 @@ http::Response answer(const Board& board, Watcher* watcher, const http::ServerCo
   if (request.path == "/metrics") return metrics(board, watcher, counters, request, false, stores);
   if (request.path == "/healthz") return health(board);
   if (request.path == "/api/v1/pages") return pagesDocument(board, watcher, request);
+  if (request.path == "/api/v1/applications") return applicationsDocument(board, watcher, request);
   if (request.path == "/metrics/adaptive" || request.path == "/api/v1/events" ||
       request.path == "/api/v1/sampling") {
     return watchAnswer(board, watcher, counters, request);
   }
   return http::errorResponse(
       404,
-      "there are /metrics, /metrics/adaptive, /healthz, /api/v1/pages, /api/v1/events, "
+      "there are /metrics, /metrics/adaptive, /healthz, /api/v1/pages, /api/v1/applications, "
+      "/api/v1/events, "
       "/api/v1/sampling, "
       "and /api/v1/dta/ with tables, get, count, top, path and tail");
 }

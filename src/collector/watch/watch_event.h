@@ -30,6 +30,14 @@ struct Anomaly {
   std::vector<Deviation> deviations;
 };
 
+// How an application that is watched is doing.
+struct WatchState {
+  bool judged = false;  // false while it is being learned
+  bool anomalous = false;
+  double score = 0;                   // unusual above 1; valid if it is judged
+  std::vector<Deviation> deviations;  // of an anomaly
+};
+
 // Whether an application is anomalous now, and on which hosts.
 struct ApplicationState {
   bool known = false;  // whether it is watched

@@ -239,6 +239,7 @@ void Watcher::log(const Entry& entry, std::vector<WatchEvent> events) {
               event.began ? "begins" : "ends", event.application, event.host, event.pid,
               event.metric.empty() ? "the score" : event.metric, event.value, event.limit);
     if (event.began) ++(event.kind == "limit" ? limits_total_ : anomalies_total_);
+    ++logged_;
     if (events_.size() == kMaxEvents) events_.pop_front();
     events_.push_back(std::move(event));
   }

@@ -54,6 +54,9 @@ class Watcher {
   std::vector<WatchEvent> events() const;  // oldest first
   // Returns the anomalies of an agent's applications that metrics explain.
   std::vector<Anomaly> anomalies(const AgentView& agent) const;
+  // Returns the state of each of the agent's owners that is watched, by its number.
+  std::map<std::uint64_t, WatchState> states(const AgentView& agent) const;
+  std::uint64_t eventsLogged() const;  // since the start; grows with each event
   ApplicationState stateOf(const std::string& application) const;
   // Out of so many traces a tracer keeps one while nothing is anomalous.
   std::uint32_t traceOneIn() const;
@@ -94,7 +97,7 @@ class Watcher {
   PeerWatch peers_;
   GroupKey fitted_;  // the group whose model was fitted last
   std::deque<WatchEvent> events_;
-  std::uint64_t limits_total_ = 0, anomalies_total_ = 0;
+  std::uint64_t limits_total_ = 0, anomalies_total_ = 0, logged_ = 0;
   std::uint64_t exported_ = 0, suppressed_ = 0;  // values of owners that are gone
   std::thread thread_;
 };

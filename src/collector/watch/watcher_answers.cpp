@@ -14,6 +14,11 @@ std::vector<WatchEvent> Watcher::events() const {
   return {events_.begin(), events_.end()};
 }
 
+std::uint64_t Watcher::eventsLogged() const {
+  const std::lock_guard lock(mutex_);
+  return logged_;
+}
+
 std::vector<Anomaly> Watcher::anomalies(const AgentView& agent) const {
   std::vector<Anomaly> found;
   const std::lock_guard lock(mutex_);
@@ -25,6 +30,26 @@ std::vector<Anomaly> Watcher::anomalies(const AgentView& agent) const {
     auto deviations = entry.watch->deviations();
     if (deviations.empty()) continue;
     found.push_back({entry.application, entry.pid, entry.owner, std::move(deviations)});
+  }
+  return found;
+}
+
+std::map<std::uint64_t, WatchState> Watcher::states(const AgentView& agent) const {
+  std::map<std::uint64_t, WatchState> found;
+  const std::lock_guard lock(mutex_);
+  const GroupKey begin{agent.agent, agent.incarnation, 0, 0};
+  for (auto group = groups_.lower_bound(begin); group != groups_.end(); ++group) {
+    if (std::get<0>(group->first) != agent.agent) break;
+    const Entry& entry = group->second;
+    if (std::get<1>(group->first) != agent.incarnation || entry.watch == nullptr) continue;
+    WatchState& state = found[entry.owner];
+    state.anomalous = state.anomalous || entry.watch->anomalous();
+    for (Deviation& deviation : entry.watch->deviations()) {
+      state.deviations.push_back(std::move(deviation));
+    }
+    if (!entry.watch->judged()) continue;
+    state.score = state.judged ? std::max(state.score, entry.watch->score()) : entry.watch->score();
+    state.judged = true;
   }
   return found;
 }

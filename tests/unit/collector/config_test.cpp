@@ -38,13 +38,15 @@ TEST(CollectorConfig, ReadsEveryKey) {
 TEST(CollectorConfig, PathsAreRelativeToTheFile) {
   const auto config = parseConfig(
       "address: 10.0.0.9\ncontroller: http://10.0.0.1:8080\nurl_file: run/url\n"
-      "controller_token: token\ncontroller_ca: ca.pem\nkeys: { secret: own.key }\n"
+      "controller_token: token\ncontroller_ca: ca.pem\nadvertise: https://192.0.2.1:7\nkeys: { "
+      "secret: own.key }\n"
       "http_access: { tokens: tokens.yaml }\n",
       "/etc/pingloom/collector.yaml");
   ASSERT_TRUE(config) << config.error().text();
   EXPECT_EQ(config->url_file, "/etc/pingloom/run/url");
   EXPECT_EQ(config->controller_token, "/etc/pingloom/token");
   EXPECT_EQ(config->controller_ca, "/etc/pingloom/ca.pem");
+  EXPECT_EQ(config->advertise, "https://192.0.2.1:7");
   EXPECT_EQ(config->keys->secret, "/etc/pingloom/own.key");
   EXPECT_EQ(config->http_access.tokens, "/etc/pingloom/tokens.yaml");
 }

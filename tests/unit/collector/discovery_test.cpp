@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <mutex>
+
+#include "http/server.h"
+#include "unit/eventually.h"
+
 namespace pingloom::collector::discovery_test {
 namespace {
 
@@ -33,6 +38,32 @@ TEST(AgentsOf, OfOneAddressTheHostThatIsThereCounts) {
     ASSERT_TRUE(agents->front().key);
     EXPECT_EQ(agents->front().key->text(), new_key);
   }
+}
+
+TEST(Discovery, RegistersWithTheControllerThatItAsks) {
+  std::mutex mutex;
+  std::vector<std::string> bodies;
+  http::ServerOptions options;
+  options.listen = {IpAddress::fromV4(0x7f000001), 0};
+  const auto server = *http::Server::start(options, [&](const http::Request& request) {
+    http::Response response;
+    response.body = R"({"hosts": []})";
+    if (request.path == "/api/v1/collectors") {
+      const std::lock_guard lock(mutex);
+      bodies.push_back(request.method + " " + request.content_type + " " + request.body);
+      response = http::errorResponse(400, "not today");  // which changes nothing else
+    }
+    return response;
+  });
+  Discovery discovery({"http://" + server->address().text(), "", {}}, {},
+                      {"dpu-1", "http://0.0.0.0:20715"}, [](const auto&) {});
+  ASSERT_TRUE(test::eventually([&] {
+    const std::lock_guard lock(mutex);
+    return !bodies.empty();
+  }));
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(bodies.front(),
+            R"(POST application/json {"name":"dpu-1","url":"http://0.0.0.0:20715"})");
 }
 
 }  // namespace

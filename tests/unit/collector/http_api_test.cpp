@@ -82,6 +82,16 @@ TEST_F(HttpApi, SamplingIsOfAWatchedApplication) {
   const auto ask = [&](const std::string& target) {
     return answer(board, &watcher, counters, requestOf(target));
   };
+  const auto listed = nlohmann::json::parse(ask("/api/v1/applications").body);
+  EXPECT_EQ(listed.at("watched"), true);
+  EXPECT_EQ(listed.at("events"), 1);
+  ASSERT_EQ(listed.at("applications").size(), 1U);
+  EXPECT_EQ(listed.at("applications").at(0),
+            nlohmann::json::parse(R"({"host":"a","agent":"10.0.0.1:1","application":"queue","pid":0,
+              "owner":0,"pages":1,"metrics":1,"state":"fresh","anomalous":true,"score":null,
+              "deviation":null})"));
+  EXPECT_EQ(ask("/api/v1/applications?host=a").status, 400U);
+  EXPECT_EQ(nlohmann::json::parse(get("/api/v1/applications").body).at("watched"), false);
   const auto state = nlohmann::json::parse(ask("/api/v1/sampling?application=queue").body);
   EXPECT_EQ(state.at("anomalous"), true);
   EXPECT_EQ(state.at("keep_one_in"), 1);
