@@ -182,6 +182,11 @@ Status finishCluster(const yaml::Node& node, ClusterConfig& cluster, std::uint16
   return {};
 }
 
+constexpr auto kCollectorKeys = std::to_array<ConfigKey<CollectorAccess>>({
+    {"token", readField<&CollectorAccess::token>},
+    {"ca", readField<&CollectorAccess::ca>},
+});
+
 constexpr auto kHistoryKeys = std::to_array<ConfigKey<Config>>({
     {"postgres", readPostgres},
     {"retention",
@@ -214,6 +219,8 @@ constexpr auto kKeys = std::to_array<ConfigKey<Config>>({
     {"history",
      [](const yaml::Node& node, Config& config) { return readMap(node, kHistoryKeys, config); }},
     {"cluster", readCluster},
+    {"collectors", [](const yaml::Node& node,
+                      Config& config) { return readMap(node, kCollectorKeys, config.collectors); }},
     {"log_level",
      [](const yaml::Node& node, Config& config) { return readLogLevel(node, config.log_levels); }},
     {"log", readField<&Config::log_levels>},

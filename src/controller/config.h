@@ -13,6 +13,7 @@
 #include "common/log.h"
 #include "common/time.h"
 #include "controller/alerts/target.h"
+#include "controller/collectors/collector_link.h"
 #include "controller/history/sql/place.h"
 #include "controller/redis/target.h"
 #include "http/access_config.h"
@@ -57,6 +58,7 @@ struct Config {
   log::Levels log_levels;
   std::filesystem::path url_file;
   std::vector<AlertTarget> alerts;
+  CollectorAccess collectors;
 };
 
 // Returns where the ledger is kept, which holds history and marks.

@@ -73,6 +73,7 @@ int runController(const std::string& file) {
        historyPlace(*config),
        config->http_access,
        join(config->frame_ancestors, " "),
+       config->collectors,
        (*controller)->alerts()},
       (*controller)->board(), (*controller)->bursts(), (*controller)->orders());
   if (!dashboard) return daemon::fail(kAbout, dashboard.error());

@@ -40,7 +40,8 @@ CONTROLLER_ROOMS = {
     "relay": {"model", "control"},
     "redis": {"model"},
     "alerts": {"model"},
-    "http": {"model", "history/codec", "history/sql", "history", "control", "redis", "alerts"},
+    "collectors": set(),
+    "http": {"model", "history/codec", "history/sql", "history", "control", "redis", "alerts", "collectors"},
 }
 MOST_LINES = 600
 SOURCES = (".h", ".cpp", ".py", ".sh", ".js", ".ts", ".tsx", ".css")

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { after, before } from 'node:test';
 import { npm } from './packages.mjs';
 import { Mesh } from './mesh.mjs';
@@ -261,6 +262,41 @@ step('a burst', async () => {
   await post({ ...order, probe: 'x'.repeat(5000) }, 413);
   await post(order, 415, 'text/plain');
   await post(order, 403, 'application/json', { Origin: 'http://elsewhere.example' });
+});
+
+// What a collector says about an application with an anomaly.
+const DEVIATION = { metric: 'step_seconds', part: 'mean', statistic: 'peers', score: 2.5, value: 0.015, peers: 0.01 };
+const APPLICATION = { host: 'gpu-1', application: 'trainer', pid: 7, owner: 3 };
+
+step('the answers about applications are described', async () => {
+  const collector = createServer(({ url }, answer) => answer.end(JSON.stringify({
+    '/api/v1/applications': { watched: true, events: 1, applications: [{ ...APPLICATION, agent: '10.0.0.1:20714', pages: 1, metrics: 4,
+      state: 'fresh', anomalous: true, score: 2.5, deviation: DEVIATION }] },
+    '/api/v1/events': { events: [{ ...APPLICATION, time: new Date().toISOString(), kind: 'anomaly', began: true, statistic: 'peers',
+      metric: 'step_seconds', value: 2.5, limit: 1, deviations: [DEVIATION] }] },
+    '/api/v1/pages?agent=gpu-1': { agents: [] },
+  }[url])));
+  await new Promise((resolve) => { collector.listen(0, '127.0.0.1', resolve); });
+  const register = (body, status, type = 'application/json') => check('/api/v1/collectors', status, mesh.url,
+    { method: 'POST', headers: { 'Content-Type': type }, body: JSON.stringify(body) });
+  const url = `http://127.0.0.1:${collector.address().port}`;
+  try {
+    await check('/api/v1/applications/gpu-1', 404);
+    await register({ name: 'dpu-1', url }, 200);
+    await eventually(async () => (await mesh.json('/api/v1/anomalies?host=gpu-1')).events.length === 1, 30, 'the collector is asked');
+    await check('/api/v1/collectors', 200);
+    await check('/api/v1/applications', 200);
+    await check('/api/v1/anomalies', 200);
+    await check('/api/v1/applications/gpu-1', 200);
+  } finally {
+    await new Promise((resolve) => { collector.close(resolve); });
+  }
+  await check('/api/v1/applications/gpu-1', 503);
+  await check('/api/v1/anomalies?from=yesterday', 400);
+  await register({ name: 'dpu-1', url: 'http://192.0.2.1:1' }, 400);
+  await register({ name: 'dpu-1', url }, 415, 'text/plain');
+  for (let port = 1; port < 32; ++port) await register({ name: 'dpu-1', url: `http://127.0.0.2:${port}` }, 200);
+  await register({ name: 'dpu-1', url: 'http://127.0.0.2:32' }, 429);
 });
 
 step('errors of any path are described', async () => {

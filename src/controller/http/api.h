@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "controller/alerts/alerts.h"
+#include "controller/collectors/collectors.h"
 #include "controller/control/burst_board.h"
 #include "controller/control/order_board.h"
 #include "controller/history/history_reader.h"
@@ -78,6 +79,14 @@ http::Answer silence(OrderBoard& orders, std::string_view id);
 // /api/v1/maintenance; POST begins it for a host. /api/v1/maintenance/HOST; DELETE ends it.
 http::Answer maintenanceList(const Board& board, OrderBoard& orders, const http::Request& request);
 http::Answer maintenance(OrderBoard& orders, std::string_view host);
+// /api/v1/collectors; POST registers one. `tokens`: the sender has shown a token.
+http::Answer collectors(Collectors& collectors, const http::Request& request, bool tokens);
+// /api/v1/applications: those whose pages collectors read.
+http::Response applications(Collectors& collectors);
+// /api/v1/applications/HOST: the values of a host's pages; its collector is asked.
+http::Answer applicationsOf(Collectors& collectors, std::string_view host);
+// /api/v1/anomalies?from=TIME&to=TIME&host=HOST: what collectors have noticed.
+http::Response anomalies(Collectors& collectors, const http::Request& request);
 // /api/v1/controllers: those that share the history, as this one sees them.
 http::Response controllers(const Board& board);
 // /api/v1/alerts
@@ -96,7 +105,7 @@ http::Response readiness(const Board& board, bool whole);
 std::vector<std::string> notReady(const Board& board);
 
 http::Response metrics(const Board& board, const BurstBoard& bursts,
-                       const http::ServerCounters& counters);
+                       const http::ServerCounters& counters, Collectors& collectors);
 
 // Returns 404 and suggests the nearest name.
 http::Response unknownProbe(const GridPlan& plan, const std::string& name);

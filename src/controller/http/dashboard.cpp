@@ -18,12 +18,14 @@ struct Router {
   HistoryReader& history;
   BurstBoard& bursts;
   OrderBoard& orders;
+  Collectors& collectors;
   std::shared_ptr<http::Access> access;
   Alerts* alerts;
 
   http::Answer answer(const http::Request& request) const {
     if (auto answer =
-            answerOf({board, history, bursts, orders, *counters, access.get(), alerts}, request)) {
+            answerOf({board, history, bursts, orders, collectors, *counters, access.get(), alerts},
+                     request)) {
       return std::move(*answer);
     }
     if (request.method != "GET") return methodNotAllowed("GET");
@@ -40,12 +42,14 @@ struct Dashboard::Impl {
     if (bursts != nullptr) bursts->stop();
     if (orders != nullptr) orders->stop();
     if (alerts != nullptr) alerts->stopTests();
+    if (collectors != nullptr) collectors->stop();
   }
 
   BurstBoard* bursts = nullptr;
   OrderBoard* orders = nullptr;
   Alerts* alerts = nullptr;
   std::unique_ptr<HistoryReader> history;
+  std::unique_ptr<Collectors> collectors;
   std::shared_ptr<Live> live;
   std::shared_ptr<http::Access> access;
   std::unique_ptr<http::Server> server;
@@ -62,9 +66,10 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& opti
   if (!access) return tl::unexpected(access.error());
   http::ServerOptions server_options;
   auto history = std::make_unique<HistoryReader>(options.history);
-  const auto router =
-      std::make_shared<const Router>(Router{board, std::move(*files), server_options.counters,
-                                            *history, bursts, orders, *access, options.alerts});
+  auto collectors = std::make_unique<Collectors>(options.collectors);
+  const auto router = std::make_shared<const Router>(
+      Router{board, std::move(*files), server_options.counters, *history, bursts, orders,
+             *collectors, *access, options.alerts});
   auto live = std::make_shared<Live>(board);
   server_options.listen = options.listen;
   server_options.host_names = options.host_names;
@@ -83,6 +88,7 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& opti
   impl->orders = &orders;
   impl->alerts = options.alerts;
   impl->history = std::move(history);
+  impl->collectors = std::move(collectors);
   impl->live = std::move(live);
   impl->access = std::move(*access);
   impl->server = std::move(*server);

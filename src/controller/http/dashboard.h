@@ -10,6 +10,7 @@
 #include "common/address.h"
 #include "common/error.h"
 #include "controller/alerts/alerts.h"
+#include "controller/collectors/collector_link.h"
 #include "controller/control/burst_board.h"
 #include "controller/control/order_board.h"
 #include "controller/history/sql/place.h"
@@ -25,6 +26,7 @@ struct DashboardOptions {
   HistoryPlace history;                 // the ledger's
   http::AccessFiles access;             // empty: every peer may do everything
   std::string frame_ancestors;          // see http::ServerOptions
+  CollectorAccess collectors;           // with what the controller asks collectors
   Alerts* alerts = nullptr;             // to be tested; nullptr: there are no targets
 };
 

@@ -152,6 +152,35 @@ void clusterMetrics(MetricsText& text, const ClusterStatus& cluster, const Contr
                control.followers_restarted);
 }
 
+void collectorMetrics(MetricsText& text, Collectors& collectors) {
+  const auto known = collectors.list(monotonicNow());
+  const auto alive =
+      std::count_if(known.begin(), known.end(), [](const auto& entry) { return entry.alive; });
+  text.family("pingloom_controller_collectors", "gauge",
+              "Collectors that have registered, by whether their registrations still arrive.");
+  text.sample(alive, {{"state", "alive"}});
+  text.sample(static_cast<std::ptrdiff_t>(known.size()) - alive, {{"state", "gone"}});
+  const auto answering = std::count_if(known.begin(), known.end(), [](const auto& entry) {
+    return entry.alive && entry.view->answered_utc != 0 && entry.view->problem.empty();
+  });
+  text.gauge("pingloom_controller_collectors_answering",
+             "Collectors that are alive and answered the controller's last question.", answering);
+  text.family("pingloom_controller_collector_registrations_refused_total", "counter",
+              "Registrations of collectors that were refused, by reason.");
+  for (std::size_t i = 0; i < kEnrolRefusals.size(); ++i) {
+    text.sample(collectors.refused()[i], {{"reason", kEnrolRefusals[i]}});
+  }
+  std::uint64_t malformed = 0, beyond = 0;
+  for (const auto& entry : known) {
+    malformed += entry.view->malformed;
+    beyond += entry.view->beyond;
+  }
+  text.family("pingloom_controller_collector_records_left_out", "gauge",
+              "Applications and events that are left out of collectors' last answers, by reason.");
+  text.sample(malformed, {{"reason", "malformed"}});
+  text.sample(beyond, {{"reason", "too many"}});
+}
+
 void alertMetrics(MetricsText& text, const AlertStatuses& targets) {
   if (targets.empty()) return;
   const auto family = [&](const char* name, const char* type, const char* help,
@@ -272,7 +301,7 @@ void httpMetrics(MetricsText& text, const http::ServerCounters& counters) {
 }  // namespace
 
 http::Response metrics(const Board& board, const BurstBoard& bursts,
-                       const http::ServerCounters& counters) {
+                       const http::ServerCounters& counters, Collectors& collectors) {
   const auto plan = board.plan();
   const auto control = board.control();
   MetricsText text;
@@ -294,6 +323,7 @@ http::Response metrics(const Board& board, const BurstBoard& bursts,
   verdictMetrics(text, *board.verdict());
   pathMetrics(text, board);
   burstMetrics(text, bursts);
+  collectorMetrics(text, collectors);
   httpMetrics(text, counters);
   text.process();
   http::Response response;

@@ -20,6 +20,7 @@ constexpr std::string_view kBurst = "/api/v1/bursts/{id}";
 constexpr std::string_view kIncident = "/api/v1/incidents/{id}";
 constexpr std::string_view kSilence = "/api/v1/silences/{id}";
 constexpr std::string_view kMaintenance = "/api/v1/maintenance/{host}";
+constexpr std::string_view kApplications = "/api/v1/applications/{host}";
 constexpr std::string_view kAlertTest = "/api/v1/alerts/{target}/test";
 constexpr std::string_view kPaths = "/api/v1/paths/{probe}/{source}/{destination}";
 constexpr std::string_view kPairs = "/api/v1/pairs/{probe}/{source}/{destination}";
@@ -87,11 +88,24 @@ Answer maintenance(const Sources& from, const Request& request) {
 }
 Answer alerts(const Sources& from, const Request&) { return api::alerts(from.board); }
 Answer controllers(const Sources& from, const Request&) { return api::controllers(from.board); }
+Answer collectors(const Sources& from, const Request& request) {
+  const bool tokens = from.access != nullptr && from.access->wantsTokens();
+  return api::collectors(from.collectors, request, tokens);
+}
+Answer applications(const Sources& from, const Request&) {
+  return api::applications(from.collectors);
+}
+Answer applicationsOf(const Sources& from, const Request& request) {
+  return api::applicationsOf(from.collectors, rest(request, kApplications));
+}
+Answer anomalies(const Sources& from, const Request& request) {
+  return api::anomalies(from.collectors, request);
+}
 Answer testAlert(const Sources& from, const Request& request) {
   return api::testAlert(from.alerts, rest(request, kAlertTest));
 }
 Answer metrics(const Sources& from, const Request&) {
-  return api::metrics(from.board, from.bursts, from.counters);
+  return api::metrics(from.board, from.bursts, from.counters, from.collectors);
 }
 Answer health(const Sources&, const Request&) { return api::health(); }
 Answer readiness(const Sources& from, const Request& request) {
@@ -161,7 +175,7 @@ constexpr CsvTable kRowsTable = {
     "prober_ns.max,rtt_ns.min,rtt_ns.mean,rtt_ns.p50,rtt_ns.p95,rtt_ns.p99,rtt_ns.max,"
     "jitter_ns,clock,device,protocol"};
 
-constexpr std::array<Route, 36> kRoutes = {{
+constexpr std::array<Route, 40> kRoutes = {{
     {"/api/v1/status", status, "format", &kStatusTable},
     {"/api/v1/hosts", hosts, "format", &kHostsTable},
     {"/api/v1/counters", counters, "host format", &kCountersTable},
@@ -191,6 +205,10 @@ constexpr std::array<Route, 36> kRoutes = {{
     {"/api/v1/bursts", startBurst, "", nullptr, "POST", http::Role::kOperate},
     {kBurst, burst, "format", &kPingsTable},
     {"/api/v1/controllers", controllers, "format", &kControllersTable},
+    {"/api/v1/collectors", collectors, "", nullptr, "", http::Role::kRead, http::Role::kCollect},
+    {"/api/v1/applications", applications, ""},
+    {kApplications, applicationsOf, ""},
+    {"/api/v1/anomalies", anomalies, "from to host"},
     {"/api/v1/alerts", alerts, "format", &kAlertsTable},
     {kAlertTest, testAlert, "", nullptr, "POST", http::Role::kOperate},
     {"/api/v1/live", live},

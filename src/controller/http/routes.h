@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "controller/alerts/alerts.h"
+#include "controller/collectors/collectors.h"
 #include "controller/control/burst_board.h"
 #include "controller/control/order_board.h"
 #include "controller/history/history_reader.h"
@@ -23,6 +24,7 @@ struct Sources {
   HistoryReader& history;
   BurstBoard& bursts;
   OrderBoard& orders;
+  Collectors& collectors;
   http::ServerCounters& counters;
   http::Access* access = nullptr;  // nullptr where no access is configured
   Alerts* alerts = nullptr;        // nullptr where alerts have no targets

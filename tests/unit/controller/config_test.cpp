@@ -64,7 +64,7 @@ TEST(Config, TakesEveryKey) {
       "state_dir: state\nredis: tcp:redis.example:6380\nredis_user: pingloom\n"
       "redis_password_file: secret\nlimits: { pings_per_second_per_host: 5, rows_per_second: 6,\n"
       "  history_bytes_per_day: 7GiB }\nhistory: { retention: 7d, max_size: 20GiB }\n"
-      "log_level: debug\nurl_file: url\n"
+      "log_level: debug\nurl_file: url\ncollectors: { token: t, ca: /c.pem }\n"
       "frame_ancestors: ['https://grafana.example', 'http://10.0.0.1:3000']\n",
       "/etc/pingloom/controller.yaml");
   ASSERT_TRUE(config) << config.error().text();
@@ -80,6 +80,8 @@ TEST(Config, TakesEveryKey) {
   EXPECT_EQ(config->history_retention, 7 * 24 * kHour);
   EXPECT_EQ(config->history_max_bytes, 20ULL << 30);
   EXPECT_EQ(config->url_file, "/etc/pingloom/url");
+  EXPECT_EQ(config->collectors.token, "/etc/pingloom/t");
+  EXPECT_EQ(config->collectors.ca, "/c.pem");
   EXPECT_EQ(config->frame_ancestors,
             (std::vector<std::string>{"https://grafana.example", "http://10.0.0.1:3000"}));
 }

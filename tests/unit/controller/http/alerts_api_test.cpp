@@ -45,8 +45,9 @@ TEST_F(AlertsApiTest, ListsTheTargets) {
      "last_error":"no \"route\"","last_delivered":null}])");
   EXPECT_EQ(Json::parse(api::alerts(small.board).body)["targets"], expected);
   const http::ServerCounters counters;
+  Collectors collectors({});
   EXPECT_EQ(Json::parse(api::status(small.board, counters).body)["alerts"], expected);
-  const std::string text = api::metrics(small.board, bursts, counters).body;
+  const std::string text = api::metrics(small.board, bursts, counters, collectors).body;
   for (const char* line :
        {"pingloom_alerts_delivered_total{target=\"a\"} 12\n",
         "pingloom_alerts_failed_total{target=\"a\"} 3\n",

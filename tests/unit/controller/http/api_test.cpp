@@ -37,6 +37,7 @@ struct ApiTest : testing::Test {
   BurstBoard bursts;
   OrderBoard orders;
   http::ServerCounters counters;
+  Collectors collectors{{}};
 };
 
 TEST_F(ApiTest, GridHasValuesAndStates) {
@@ -101,7 +102,7 @@ TEST_F(ApiTest, MetricsOfWhatIsJudged) {
     verdict->open.push_back(std::make_shared<const Incident>(std::move(incident)));
   }
   small.board.publishVerdict(verdict);
-  const std::string text = api::metrics(small.board, bursts, counters).body;
+  const std::string text = api::metrics(small.board, bursts, counters, collectors).body;
   for (const char* line :
        {"\npingloom_pairs{probe=\"rack\",state=\"loss\",severity=\"very slow\"} 1\n",
         "\npingloom_pairs{probe=\"rack\",state=\"ok\",severity=\"ok\"} 1\n",
@@ -343,7 +344,7 @@ TEST_F(ApiTest, Probes) {
 }
 
 TEST_F(ApiTest, MetricsHaveEveryState) {
-  const auto response = api::metrics(small.board, bursts, counters);
+  const auto response = api::metrics(small.board, bursts, counters, collectors);
   EXPECT_THAT(response.content_type, HasSubstr("version=0.0.4"));
   for (const char* line :
        {"\npingloom_controller_agents_alive 1\n",

@@ -1,0 +1,175 @@
+#include "controller/collectors/collector_view.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "common/json_text.h"
+
+namespace pingloom::controller {
+namespace {
+
+using ViewJson = nlohmann::ordered_json;
+
+constexpr int kMaxDepth = 8;  // the documents have fewer
+
+enum class Kind : std::uint8_t { kText, kTextOrNull, kCount, kNumber, kNumberOrNull, kFlag };
+
+struct Member {
+  std::string_view name;
+  Kind kind;
+};
+
+constexpr auto kDeviation = std::to_array<Member>({
+    {"metric", Kind::kText},
+    {"part", Kind::kTextOrNull},
+    {"statistic", Kind::kText},
+    {"score", Kind::kNumber},
+    {"value", Kind::kNumberOrNull},
+    {"peers", Kind::kNumberOrNull},
+});
+constexpr auto kApplication = std::to_array<Member>({
+    {"host", Kind::kText},
+    {"application", Kind::kText},
+    {"pid", Kind::kCount},
+    {"owner", Kind::kCount},
+    {"pages", Kind::kCount},
+    {"metrics", Kind::kCount},
+    {"state", Kind::kText},
+    {"anomalous", Kind::kFlag},
+    {"score", Kind::kNumberOrNull},
+});
+constexpr auto kEvent = std::to_array<Member>({
+    {"time", Kind::kText},
+    {"kind", Kind::kText},
+    {"began", Kind::kFlag},
+    {"host", Kind::kText},
+    {"application", Kind::kText},
+    {"pid", Kind::kCount},
+    {"owner", Kind::kCount},
+    {"statistic", Kind::kTextOrNull},
+    {"metric", Kind::kTextOrNull},
+    {"value", Kind::kNumberOrNull},
+    {"limit", Kind::kNumberOrNull},
+});
+
+bool fits(const ViewJson& value, Kind kind) {
+  const bool text =
+      value.is_string() && value.get_ref<const std::string&>().size() <= CollectorRecords::kMaxText;
+  switch (kind) {
+    case Kind::kText:
+      return text;
+    case Kind::kTextOrNull:
+      return text || value.is_null();
+    case Kind::kCount:
+      return value.is_number_unsigned();
+    case Kind::kNumber:
+      return value.is_number();
+    case Kind::kNumberOrNull:
+      return value.is_number() || value.is_null();
+    case Kind::kFlag:
+      break;
+  }
+  return value.is_boolean();
+}
+
+// Returns an object with these members only; nullopt if one is missing or of another type.
+std::optional<ViewJson> picked(const ViewJson& from, std::span<const Member> members) {
+  if (!from.is_object()) return std::nullopt;
+  ViewJson made = ViewJson::object();
+  for (const Member& member : members) {
+    const auto found = from.find(member.name);
+    if (found == from.end() || !fits(*found, member.kind)) return std::nullopt;
+    made[std::string(member.name)] = *found;
+  }
+  return made;
+}
+
+std::optional<CollectorRecord> applicationOf(const ViewJson& from) {
+  auto made = picked(from, kApplication);
+  if (!made) return std::nullopt;
+  const auto deviation = from.find("deviation");
+  auto largest = deviation == from.end() ? std::nullopt : picked(*deviation, kDeviation);
+  (*made)["deviation"] = largest ? std::move(*largest) : ViewJson(nullptr);
+  return CollectorRecord{(*made)["host"].get<std::string>(), 0, jsonLine(*made)};
+}
+
+std::optional<CollectorRecord> eventOf(const ViewJson& from) {
+  auto made = picked(from, kEvent);
+  if (!made) return std::nullopt;
+  const auto time = parseUtc((*made)["time"].get<std::string>());
+  if (!time) return std::nullopt;
+  ViewJson deviations = ViewJson::array();
+  const auto listed = from.find("deviations");
+  if (listed != from.end() && listed->is_array()) {
+    for (const auto& deviation : *listed) {
+      if (deviations.size() == CollectorRecords::kMaxDeviations) break;
+      if (auto kept = picked(deviation, kDeviation)) deviations.push_back(std::move(*kept));
+    }
+  }
+  (*made)["deviations"] = std::move(deviations);
+  return CollectorRecord{(*made)["host"].get<std::string>(), *time, jsonLine(*made)};
+}
+
+ViewJson parsed(std::string_view text) {
+  bool too_deep = false;
+  const auto bounded = [&](int depth, ViewJson::parse_event_t, ViewJson&) {
+    too_deep = too_deep || depth > kMaxDepth;
+    return depth <= kMaxDepth;
+  };
+  ViewJson made = ViewJson::parse(text, bounded, false);
+  return too_deep ? ViewJson() : made;
+}
+
+// Returns the list of a document; nullptr if it has none.
+const ViewJson* listOf(const ViewJson& document, const char* key) {
+  if (!document.is_object()) return nullptr;
+  const auto found = document.find(key);
+  return found != document.end() && found->is_array() ? &*found : nullptr;
+}
+
+// Keeps the last `most` objects of the list.
+template <typename Read>
+CollectorRecords recordsOf(const ViewJson& list, std::size_t most, Read read) {
+  CollectorRecords made;
+  const std::size_t skipped = list.size() > most ? list.size() - most : 0;
+  made.beyond = skipped;
+  for (std::size_t i = skipped; i < list.size(); ++i) {
+    if (auto record = read(list[i])) {
+      made.records.push_back(std::move(*record));
+    } else {
+      ++made.malformed;
+    }
+  }
+  return made;
+}
+
+}  // namespace
+
+Result<CollectorApplications> parseApplications(std::string_view text) {
+  const ViewJson document = parsed(text);
+  const ViewJson* list = listOf(document, "applications");
+  if (list == nullptr) return makeError("/api/v1/applications", "its answer is malformed");
+  CollectorApplications made;
+  const auto watched = document.find("watched");
+  made.watched = watched != document.end() && *watched == true;
+  const auto events = document.find("events");
+  if (events != document.end() && events->is_number_unsigned()) {
+    made.events = events->get<std::uint64_t>();
+  }
+  made.applications = recordsOf(*list, CollectorRecords::kMaxApplications, applicationOf);
+  return made;
+}
+
+Result<CollectorRecords> parseEvents(std::string_view text) {
+  const ViewJson document = parsed(text);
+  const ViewJson* list = listOf(document, "events");
+  if (list == nullptr) return makeError("/api/v1/events", "its answer is malformed");
+  return recordsOf(*list, CollectorRecords::kMaxEvents, eventOf);
+}
+
+bool isPagesDocument(std::string_view text) { return listOf(parsed(text), "agents") != nullptr; }
+
+}  // namespace pingloom::controller

@@ -1,0 +1,233 @@
+// The registry of collectors, with collectors that are HTTP servers of this test.
+#include "controller/collectors/collectors.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <future>
+#include <nlohmann/json.hpp>
+
+#include "http/server.h"
+#include "unit/eventually.h"
+
+namespace pingloom::controller::collectors_test {
+namespace {
+
+using testing::HasSubstr;
+using Json = nlohmann::json;
+
+constexpr Instant kStart{1000 * kSecond, 1'795'230'720 * kSecond};
+Instant after(Nanos time) { return {kStart.mono + time, kStart.utc + time}; }
+const IpAddress kOther = IpAddress::fromV4(0x0a000005);  // 10.0.0.5
+const IpAddress kLoopback = IpAddress::fromV4(0x7f000001);
+
+Enrolment enrolment(std::string url, IpAddress sender = kOther, bool trusted = false) {
+  return {"dpu-1", std::move(url), sender, trusted};
+}
+
+// Never answered: nobody has the address 192.0.2.x (RFC 5737), and tests of the registry alone do
+// not wait for answers.
+TEST(Collectors, ACollectorRegistersTheAddressItComesFrom) {
+  Collectors collectors({});
+  const auto url = collectors.enrol(enrolment("http://0.0.0.0:20715"), kStart);
+  ASSERT_TRUE(url) << url.error().second;
+  EXPECT_EQ(*url, "http://10.0.0.5:20715");
+  EXPECT_TRUE(collectors.enrol(enrolment("http://10.0.0.5:20715"), after(kSecond)));
+  const auto list = collectors.list(after(kSecond).mono);
+  ASSERT_EQ(list.size(), 1U);  // a second registration is a heartbeat
+  EXPECT_EQ(list[0].name, "dpu-1");
+  EXPECT_EQ(list[0].heard_utc, after(kSecond).utc);
+  EXPECT_TRUE(list[0].alive);
+}
+
+TEST(Collectors, OneThatFallsSilentIsGoneAndThenForgotten) {
+  Collectors collectors({});
+  ASSERT_TRUE(collectors.enrol(enrolment("http://0.0.0.0:20715"), kStart));
+  EXPECT_TRUE(collectors.list(after(Collectors::kGone).mono)[0].alive);
+  EXPECT_FALSE(collectors.list(after(Collectors::kGone + 1).mono)[0].alive);
+  EXPECT_TRUE(collectors.merged(&CollectorView::applications, after(Collectors::kGone + 1).mono)
+                  .views.empty());
+  EXPECT_EQ(collectors.list(after(Collectors::kForget).mono).size(), 1U);
+  EXPECT_TRUE(collectors.list(after(Collectors::kForget + 1).mono).empty());
+}
+
+TEST(Collectors, AddressesOfOthersNeedATokenAndUnreachableOnesAreRefused) {
+  Collectors collectors({});
+  const auto reasonOf = [&](const Enrolment& given) {
+    const auto url = collectors.enrol(given, kStart);
+    return url ? "" : url.error().second;
+  };
+  EXPECT_THAT(reasonOf(enrolment("http://192.0.2.1:80")), HasSubstr("10.0.0.5, and not 192.0.2.1"));
+  EXPECT_EQ(reasonOf(enrolment("http://192.0.2.1:80", kOther, true)), "");
+  EXPECT_THAT(reasonOf(enrolment("http://127.0.0.1:20715", kOther, true)),
+              HasSubstr("cannot reach"));
+  EXPECT_EQ(reasonOf(enrolment("http://127.1.2.3:20715", kLoopback)), "");
+  EXPECT_EQ(collectors.refused()[static_cast<std::size_t>(EnrolRefusal::kAddress)], 2U);
+  for (const char* url : {"http://localhost:20715", "http://10.0.0.5:0", "http://10.0.0.5:1/x",
+                          "ftp://10.0.0.5:1", "10.0.0.5:1", ""}) {
+    EXPECT_THAT(reasonOf(enrolment(url)), HasSubstr("'url'")) << url;
+  }
+  for (const std::string& name : {std::string(), std::string("a\nb"), std::string(254, 'x')}) {
+    Enrolment named = enrolment("http://0.0.0.0:1");
+    named.name = name;
+    EXPECT_THAT(reasonOf(named), HasSubstr("'name'"));
+  }
+  EXPECT_EQ(collectors.refused()[static_cast<std::size_t>(EnrolRefusal::kMalformed)], 9U);
+}
+
+TEST(Collectors, TheirNumberIsBounded) {
+  Collectors collectors({});
+  const auto enrolMany = [&](Nanos when) {
+    std::size_t taken = 0;
+    for (std::size_t port = 1; port <= Collectors::kMax + 1; ++port) {
+      const auto url = "http://0.0.0.0:" + std::to_string(port);
+      taken += collectors.enrol(enrolment(url), after(when)) ? 1 : 0;
+    }
+    return taken;
+  };
+  EXPECT_EQ(enrolMany(0), Collectors::kMax);
+  EXPECT_EQ(collectors.refused()[static_cast<std::size_t>(EnrolRefusal::kFull)], 1U);
+  const auto other = enrolment("http://0.0.0.0:99");
+  EXPECT_FALSE(collectors.enrol(other, after(Collectors::kForget)));
+  EXPECT_TRUE(collectors.enrol(other, after(Collectors::kForget + 1)));  // forgotten ones make room
+}
+
+Json application(const std::string& host, int pid) {
+  return {{"host", host},     {"application", "trainer"},
+          {"pid", pid},       {"owner", 3},
+          {"pages", 1},       {"metrics", 4},
+          {"state", "fresh"}, {"anomalous", false},
+          {"score", 0.5},     {"deviation", nullptr}};
+}
+
+// A collector as the controller sees it.
+struct FakeCollector {
+  explicit FakeCollector(Json applications_now) : applications(std::move(applications_now)) {
+    http::ServerOptions options;
+    options.listen = {kLoopback, 0};
+    server = *http::Server::start(options,
+                                  [this](const http::Request& request) { return answer(request); });
+  }
+  http::Answer answer(const http::Request& request) {
+    http::Response response;
+    if (request.path == "/api/v1/applications") {
+      response.body = Json{{"watched", true}, {"events", 1}, {"applications", applications}}.dump();
+    } else if (request.path == "/api/v1/events") {
+      const Json event = {{"time", "2026-11-21T03:12:00Z"},
+                          {"kind", "limit"},
+                          {"began", true},
+                          {"host", "gpu-1"},
+                          {"application", "trainer"},
+                          {"pid", 7},
+                          {"owner", 3},
+                          {"statistic", nullptr},
+                          {"metric", "queue"},
+                          {"value", 9},
+                          {"limit", 4},
+                          {"deviations", Json::array()}};
+      response.body = Json{{"events", Json::array({event})}}.dump();
+    } else {
+      asked = request.query.at("agent");
+      response.body = pages;
+    }
+    return response;
+  }
+  std::string url() const { return "http://" + server->address().text(); }
+
+  const Json applications;
+  std::string pages = R"({"agents":[]})";
+  std::string asked;  // read once an answer has come
+  std::unique_ptr<http::Server> server;
+};
+
+struct Polled : testing::Test {
+  // Registers a collector and waits for its first answer.
+  void enrol(const FakeCollector& fake) {
+    const Instant now = Instant::now();
+    ASSERT_TRUE(collectors.enrol(enrolment(fake.url(), kLoopback), now));
+    ASSERT_TRUE(test::eventually([&] {
+      for (const auto& entry : collectors.list(now.mono)) {
+        if (entry.url == fake.url()) return entry.view->answered_utc != 0;
+      }
+      return false;
+    }));
+  }
+  http::Response ask(const std::string& host) {
+    std::promise<http::Response> promise;
+    const auto asked = collectors.ask(
+        host, [&](http::Response response) { promise.set_value(std::move(response)); },
+        monotonicNow());
+    if (asked != Collectors::Asked::kAsked) return http::errorResponse(404, "nobody");
+    return promise.get_future().get();
+  }
+  std::vector<std::string> pids() {
+    std::vector<std::string> found;
+    for (const auto* record :
+         collectors.merged(&CollectorView::applications, monotonicNow()).records) {
+      found.push_back(record->host + " " +
+                      std::to_string(Json::parse(record->json)["pid"].get<int>()));
+    }
+    return found;
+  }
+  Collectors collectors{{}};
+};
+
+TEST_F(Polled, ItsApplicationsAndEventsAreKnown) {
+  const FakeCollector fake(Json::array({application("gpu-1", 7), application("gpu-2", 8)}));
+  enrol(fake);
+  EXPECT_THAT(pids(), testing::ElementsAre("gpu-1 7", "gpu-2 8"));
+  const auto merged = collectors.merged(&CollectorView::events, monotonicNow());
+  ASSERT_EQ(merged.records.size(), 1U);
+  EXPECT_THAT(merged.records[0]->json, HasSubstr(R"("metric":"queue")"));
+}
+
+TEST_F(Polled, OneCollectorSpeaksForAHost) {
+  const FakeCollector one(Json::array({application("gpu-1", 7), application("gpu-2", 7)}));
+  const FakeCollector two(Json::array({application("gpu-2", 8), application("gpu-3", 8)}));
+  enrol(one);
+  enrol(two);
+  const bool one_first = one.url() < two.url();
+  EXPECT_THAT(pids(), testing::UnorderedElementsAre("gpu-1 7", one_first ? "gpu-2 7" : "gpu-2 8",
+                                                    "gpu-3 8"));
+}
+
+TEST_F(Polled, AQuestionGoesToTheCollectorThatReadsTheHost) {
+  FakeCollector fake(Json::array({application("gpu 1/é", 7)}));
+  enrol(fake);
+  EXPECT_EQ(ask("gpu-9").status, 404U);
+  const http::Response answer = ask("gpu 1/é");
+  EXPECT_EQ(answer.status, 200U);
+  EXPECT_EQ(answer.body, fake.pages);
+  EXPECT_EQ(fake.asked, "gpu 1/é");
+}
+
+TEST_F(Polled, AnAnswerThatIsNoDocumentIsNotPassedOn) {
+  FakeCollector fake(Json::array({application("gpu-1", 7)}));
+  fake.pages = "<script>";
+  enrol(fake);
+  EXPECT_EQ(ask("gpu-1").status, 503U);
+}
+
+TEST_F(Polled, WhatWaitsIsAnsweredAtTheEnd) {
+  auto fake = std::make_unique<FakeCollector>(Json::array({application("gpu-1", 7)}));
+  enrol(*fake);
+  std::atomic<int> answers = 0;
+  std::size_t asked = 0, busy = 0;
+  fake->server.reset();  // nobody listens any more
+  for (std::size_t i = 0; i < 100; ++i) {
+    const auto result = collectors.ask(
+        "gpu-1",
+        [&](const http::Response& response) {
+          EXPECT_EQ(response.status, 503U);
+          ++answers;
+        },
+        monotonicNow());
+    ++(result == Collectors::Asked::kAsked ? asked : busy);
+  }
+  collectors.stop();
+  EXPECT_EQ(static_cast<std::size_t>(answers), asked);
+  EXPECT_EQ(asked + busy, 100U);
+}
+
+}  // namespace
+}  // namespace pingloom::controller::collectors_test
