@@ -26,10 +26,10 @@ export function subnetOf(pid) {
 export class Mesh {
   // `names` are the hosts' names in the pinglist; hosts without one are host-1, host-2 and so on.
   // Where `page` is null, the controller finds the page itself. `tokens` are required by the
-  // controller, by role. `more` returns probes besides the meshes, given the addresses.
+  // controller, by role. With `pages` each agent serves metric pages. `more` returns probes besides the meshes, given the addresses.
   constructor({ hosts = 4, names = {}, agentNames = {}, racks = 2, protocols = ['rdma'], more = () => [], window = '1s',
-    programs = PINGLOOM_BIN, page = PINGLOOM_WEB, tokens = null } = {}) {
-    [this.programs, this.page, this.tokens] = [programs, page, tokens];
+    programs = PINGLOOM_BIN, page = PINGLOOM_WEB, tokens = null, pages = false } = {}) {
+    [this.programs, this.page, this.tokens, this.pages] = [programs, page, tokens, pages];
     this.subnet = subnetOf(process.pid);
     this.directory = mkdtempSync('/tmp/pingloom-web-');
     this.addresses = Array.from({ length: hosts }, (_, at) => `${this.subnet}.${at + 1}`);
@@ -100,9 +100,14 @@ export class Mesh {
   // (docs/soft-device.md).
   startAgent(at, impair = []) {
     writeFileSync(this.path(`agent-${at}.yaml`), JSON.stringify({ controller: this.control, host: this.agentNames[at],
-      addresses: [this.addresses[at]], http: 'none', state_dir: this.path(`agent-${at}`), rdma: { device: 'soft', impair } }));
+      addresses: [this.addresses[at]], http: 'none', state_dir: this.path(`agent-${at}`), rdma: { device: 'soft', impair },
+      ...(this.pages && { pages: { address: `${this.subnet}.${101 + at}`, device: 'soft', socket: this.pagesSocket(at) } }) }));
     this.agents[at] = new Program(this.path(`agent-${at}.log`), this.binary('pingloom-agent'),
       ['--config', this.path(`agent-${at}.yaml`)]);
+  }
+
+  pagesSocket(at) {
+    return this.path(`pages-${at}.sock`);
   }
 
   // Restarts the agent with an impaired device.

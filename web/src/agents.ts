@@ -26,15 +26,20 @@ export interface Agent {
 
 const REFRESH = 5000; // milliseconds
 
-function addressesOf({ addresses }: Agent): string[] {
+export function addressesOf({ addresses }: Agent): string[] {
   return addresses.map((each) => (typeof each === 'string' ? each : each.address));
+}
+
+// Returns all agents; undefined before the first answer.
+export function useAllAgents(): Agent[] | undefined {
+  return usePolled<{ hosts: Agent[] }>('api/v1/hosts', REFRESH)?.hosts;
 }
 
 // Returns the agent of each address; undefined: not known yet; null: no agent has registered for
 // it.
 export function useAgents(addresses: string[]): (Agent | null | undefined)[] {
-  const answer = usePolled<{ hosts: Agent[] }>('api/v1/hosts', REFRESH);
-  return addresses.map((address) => answer?.hosts && (answer.hosts.find((each) => addressesOf(each).includes(address)) ?? null));
+  const agents = useAllAgents();
+  return addresses.map((address) => agents && (agents.find((each) => addressesOf(each).includes(address)) ?? null));
 }
 
 // Says which plan the agent runs, and whether that plan is in force.

@@ -1,6 +1,7 @@
 // Puts the page together.
 
 import { useLayoutEffect } from 'preact/hooks';
+import { ApplicationsPage } from './applications_page';
 import { Controls, TAB_OF, Tabs } from './controls';
 import { FabricPage } from './fabric_page';
 import { Header, Notices } from './header';
@@ -65,6 +66,7 @@ function Page() {
     case 'worst': return <WorstPage />;
     case 'incidents': return <IncidentPage />;
     case 'hosts': return <HostsPage />;
+    case 'applications': return <ApplicationsPage />;
     case 'fabric': return <FabricPage />;
     case 'host': return <HostPage />;
     case 'pair': return <PairPage />;

@@ -13,7 +13,7 @@ import { ThemeButton } from './theme_button';
 import { suspects } from './verdict';
 import type { Page } from './view';
 
-const PAGES: [Page, string][] = [['mesh', 'Mesh'], ['worst', 'Worst pairs'], ['incidents', 'Incidents'], ['hosts', 'Hosts'], ['fabric', 'Fabric']];
+const PAGES: [Page, string][] = [['mesh', 'Mesh'], ['worst', 'Worst pairs'], ['incidents', 'Incidents'], ['hosts', 'Hosts'], ['applications', 'Applications'], ['fabric', 'Fabric']];
 const MOST_FOUND = 8;
 
 export function Header() {

@@ -3,7 +3,7 @@
 
 import { signal } from '@preact/signals';
 
-export type Role = 'read' | 'operate';
+export type Role = 'read' | 'collect' | 'operate';
 export interface Session { role: Role | null; tokens: boolean } // null: not signed in; tokens: the controller requires them
 
 const PATH = 'api/v1/session';
@@ -50,5 +50,5 @@ export function ended() {
 
 // Returns why the session may not do something; '' where it may.
 export function whyNotOperate(who: Session | null, what = 'a burst'): string {
-  return who?.role === 'read' ? `Your token may only read; ${what} needs a token with the role operate.` : '';
+  return who?.role === 'read' || who?.role === 'collect' ? `Your token may only read; ${what} needs a token with the role operate.` : '';
 }

@@ -1,6 +1,7 @@
 // The timeline: live, or the whole mesh at a past time.
 
 import { useState } from 'preact/hooks';
+import { AnomalyList, AnomalyMarks, usePageEvents } from './anomaly_list';
 import { EventList, EventMarks, useChanges } from './event_list';
 import { PathChangeList, PathMarks, usePathChanges } from './path_change_list';
 import { clockTime, timeTyped } from './format';
@@ -109,6 +110,7 @@ export function Timeline() {
   const probe = liveGrid.value?.probe.name ?? '';
   const changes = useChanges(probe, span, null, null);
   const moved = usePathChanges(probe, span, null, null);
+  const noticed = usePageEvents(span);
   if (oldest === null && time === null) return null; // there is no history
   const end = newestComplete();
   const start = Math.min(end - 1000, time ?? end, Math.max(end - SPANS[span] * 1000, oldest ?? 0));
@@ -118,6 +120,7 @@ export function Timeline() {
       {away.value ? 'Live' : 'Pause'}</button>
     <span class="track"><EventMarks changes={changes} start={start} end={end} go={(at) => go(at, false)} />
     <PathMarks changes={moved.changes} start={start} end={end} go={(at) => go(at, false)} />
+    <AnomalyMarks events={noticed.events} start={start} end={end} go={(at) => go(at, false)} />
     <input id="time" type="range" min={start} max={end} step="any" value={time ?? end} aria-label="Time to look at"
       aria-valuetext={time === null ? 'live' : clockTime(time)}
       onKeyDown={(event) => step(event, time ?? end, go)}
@@ -128,5 +131,5 @@ export function Timeline() {
     <What start={start} />
     <When time={time} go={(at) => go(Math.min(at, end), false)} />
     <span class="past" role="status">{away.value ? pastNote.value : ''}</span>
-  </div><EventList changes={changes} probe={probe} span={span} /><PathChangeList found={moved} span={span} /></>;
+  </div><EventList changes={changes} probe={probe} span={span} /><PathChangeList found={moved} span={span} /><AnomalyList found={noticed} span={span} /></>;
 }

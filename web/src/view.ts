@@ -4,8 +4,8 @@
 import { againstText, SPANS, WORST } from './past';
 import type { Sight } from './viewport';
 
-export type Page = 'mesh' | 'worst' | 'incidents' | 'hosts' | 'fabric' | 'host' | 'pair';
-const PAGES: Page[] = ['mesh', 'worst', 'incidents', 'hosts', 'fabric', 'host', 'pair'];
+export type Page = 'mesh' | 'worst' | 'incidents' | 'hosts' | 'applications' | 'fabric' | 'host' | 'pair';
+const PAGES: Page[] = ['mesh', 'worst', 'incidents', 'hosts', 'applications', 'fabric', 'host', 'pair'];
 
 export interface View {
   page: Page;
