@@ -10,6 +10,7 @@ import { pagesTable } from './page_owners';
 import { fetchJson } from './status';
 
 const REFRESH = 2000; // milliseconds
+const RETRY = 10_000; // after a failure, such as that no collector reads the host
 const FEW = 12; // metrics of an application that are shown at first
 const [WIDTH, HEIGHT] = [120, 18];
 
@@ -31,7 +32,7 @@ function useMetrics(host: string | null): Read {
         ({ message }: Error) => ({ applications: [], fault: message }));
       if (abort.signal.aborted) return;
       setRead(next);
-      timer = setTimeout(once, REFRESH);
+      timer = setTimeout(once, next.fault === '' ? REFRESH : RETRY);
     };
     void once();
     return () => {
