@@ -40,7 +40,7 @@ CONTROLLER_ROOMS = {
     "relay": {"model", "control"},
     "redis": {"model"},
     "alerts": {"model"},
-    "collectors": set(),
+    "collectors": {"model"},
     "http": {"model", "history/codec", "history/sql", "history", "control", "redis", "alerts", "collectors"},
 }
 MOST_LINES = 600

@@ -38,7 +38,7 @@ function startTrainer(at) {
 }
 
 before(async () => {
-  mesh = new Mesh({ hosts: HOSTS, protocols: ['udp'], pages: true });
+  mesh = new Mesh({ hosts: HOSTS, protocols: ['rdma'], pages: true });
   await mesh.start();
   browser = await launch();
   page = await open(browser, mesh.url);
@@ -112,6 +112,17 @@ step('the timeline has the anomaly beside the events of the mesh', async () => {
   await page.click('.anomalies summary');
   await until(page, (host) => document.querySelector('.anomalies tbody').textContent.includes(host), mesh.agentNames[SLOW]);
   await shot(page, 'applications-timeline');
+});
+
+step('an incident of the host has the anomaly as evidence', async () => {
+  await mesh.impairAgent(SLOW, [{ delay: '20ms' }]);
+  const told = new RegExp(`^${mesh.names[SLOW]}.*, and application trainer's step_seconds \\w+ is 1\\.\\d\\d x its peers'`);
+  const incident = await eventually(async () => (await mesh.json('/api/v1/incidents')).open.find(({ sentence }) => told.test(sentence)), 120,
+    'the sentence names the application');
+  assert.equal(incident.anomalies[0].host, mesh.agentNames[SLOW]);
+  await page.click('[data-page=incidents]');
+  await until(page, () => document.querySelector('#incidents, main').textContent.includes("application trainer's step_seconds"));
+  await shot(page, 'applications-incident');
 });
 
 step('a collector that ends is gone after a while', async () => {

@@ -3,7 +3,8 @@
 
 import { AnomalyList, usePageEvents } from './anomaly_list';
 import { addressesOf, useAllAgents } from './agents';
-import { type Applications, deviationText, type GridCell, gridOf, type Level } from './applications';
+import { type Applications, type GridCell, gridOf, type Level } from './applications';
+import { deviationText } from './deviation';
 import { humanCount, inLine } from './format';
 import { usePolled } from './polled';
 import { choose, view } from './store';

@@ -1,7 +1,7 @@
 // The metrics of a host's applications as the page has seen them: each answer adds a point to the
 // series of its metrics, so that a sparkline shows what was measured since the page was opened.
 
-import type { Deviation } from './applications';
+import type { Deviation } from './deviation';
 
 export interface MetricValue { count: number; sum: number; p50: number | null; p99: number | null }
 export interface PageMetric { name: string; kind: string; labels: Record<string, string>; value: number | MetricValue | null; shown_as?: string | null }

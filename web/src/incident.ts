@@ -1,5 +1,6 @@
 // What the controller concludes from the judged pairs, in the form of /api/v1/incidents.
 
+import type { Deviation } from './deviation';
 import { dayAndTime, humanAge, humanCount, inText } from './format';
 
 export interface Culprit { kind: string; culprit: string }
@@ -35,6 +36,7 @@ export interface Incident extends Culprit {
   silenced_by: string | null;
   evidence: Evidence[];
   counters?: MovedCounter[]; // those of the accused hosts that moved around the opening; earlier versions kept none
+  anomalies?: (Deviation & { host: string; application: string })[]; // of applications of the accused hosts, likewise
   history: { at: string; severity: string; sentence: string }[];
 }
 

@@ -4,6 +4,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Acts } from './acts';
 import { grouped, placeOf } from './counters';
+import { deviationText } from './deviation';
 import { dayAndTime, humanCount, inLine, inText } from './format';
 import { type Culprit, factsOf, type Incident, isWanted, together } from './incident';
 import { fetchPastIncidents } from './incident_api';
@@ -51,7 +52,7 @@ function Life({ incident, days }: { incident: Incident; days: number }) {
 const named = ({ kind, culprit }: Culprit) => `${kind} ${inLine(culprit)}`;
 
 function Details({ incident }: { incident: Incident }) {
-  const { evidence, counters = [], history, candidates, tell, labels } = incident;
+  const { evidence, counters = [], anomalies = [], history, candidates, tell, labels } = incident;
   return <div class="incident-details">
     {Object.keys(labels).length > 0 && <p class="quiet-text">{Object.entries(labels).map(([label, value]) => inText(`${label}=${value}`)).join(', ')}</p>}
     {candidates.length > 0 && <p>{`would explain it as well: ${candidates.map(named).join('; ')}`}</p>}
@@ -67,6 +68,8 @@ function Details({ incident }: { incident: Incident }) {
     {counters.length > 0 && <ul class="quiet-text">{counters.map((each) => <li key={`${each.host} ${placeOf(each)} ${each.counter}`}>
       {inText(`${each.host}, ${placeOf(each)}: ${each.counter} +${grouped(each.moved)} since `)}
       <time dateTime={each.since}>{dayAndTime(Date.parse(each.since), now.value)}</time></li>)}</ul>}
+    {anomalies.length > 0 && <ul class="quiet-text">{anomalies.map((each) => <li key={`${each.host} ${each.application} ${each.metric}`}>
+      {`${inLine(each.host)}, application ${inLine(each.application)}: ${deviationText(each)}`}</li>)}</ul>}
     {history.length > 0 && <ol class="course">{history.map(({ at, severity, sentence }, line) => <li key={line}>
       <time dateTime={at}>{dayAndTime(Date.parse(at), now.value)}</time> <span class="chip" data-state={severity}>{severity}</span> <bdi>{inText(sentence)}</bdi></li>)}
       {incident.closed !== null && <li><time dateTime={incident.closed}>{dayAndTime(Date.parse(incident.closed), now.value)}</time> closed</li>}</ol>}

@@ -3,7 +3,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Agent } from './agents';
-import { deviationText, humanMetric, humanValue } from './applications';
+import { deviationText, humanMetric, humanValue } from './deviation';
 import { humanCount, inLine, inText } from './format';
 import { addPages, type ApplicationMetrics, type History, type HostPages, type MetricLine, sparkline } from './host_metrics';
 import { pagesTable } from './page_owners';

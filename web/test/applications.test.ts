@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Application, type Deviation, deviationText, eventText, gridOf, humanMetric, humanValue, levelOf, type PageEvent } from '../src/applications';
+import { type Application, eventText, gridOf, levelOf, type PageEvent } from '../src/applications';
+import { type Deviation, deviationText, humanMetric, humanValue } from '../src/deviation';
 
 const deviation = (over: Partial<Deviation> = {}): Deviation =>
   ({ metric: 'step_seconds', part: 'p50', statistic: 'peers', score: 3, value: 0.015, peers: 0.01, ...over });

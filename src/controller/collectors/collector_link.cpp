@@ -20,10 +20,11 @@ http::Response notAnswered(const std::string& reason) { return http::errorRespon
 
 }  // namespace
 
-CollectorLink::CollectorLink(std::string url, CollectorAccess access, Nanos poll_until_mono,
-                             Nanos poll_interval)
+CollectorLink::CollectorLink(std::string url, CollectorAccess access, PageAnomalies& anomalies,
+                             Nanos poll_until_mono, Nanos poll_interval)
     : url_(std::move(url)),
       access_(std::move(access)),
+      anomalies_(anomalies),
       poll_interval_(poll_interval),
       poll_until_mono_(poll_until_mono),
       thread_([this] { run(); }) {}
@@ -100,6 +101,7 @@ void CollectorLink::poll() {
   } else {
     next->answered_utc = utcNow();
     next->problem.clear();
+    anomalies_.set(url_, std::move(applications->anomalies), monotonicNow());
     next->watched = applications->watched;
     next->applications = std::move(applications->applications.records);
     next->malformed = applications->applications.malformed;

@@ -35,9 +35,9 @@ class CollectorLink {
   static constexpr std::size_t kMaxWaiting = 8;
   static constexpr std::size_t kMaxAnswer = 4UL << 20;
 
-  // Polls until `poll_until_mono`.
-  CollectorLink(std::string url, CollectorAccess access, Nanos poll_until_mono,
-                Nanos poll_interval = kPollInterval);
+  // Polls until `poll_until_mono`. `anomalies` is told what is unusual, and outlives the link.
+  CollectorLink(std::string url, CollectorAccess access, PageAnomalies& anomalies,
+                Nanos poll_until_mono, Nanos poll_interval = kPollInterval);
   // Cancels the question in flight; those that wait are answered 503.
   ~CollectorLink();
   CollectorLink(const CollectorLink&) = delete;
@@ -63,6 +63,7 @@ class CollectorLink {
 
   const std::string url_;
   const CollectorAccess access_;
+  PageAnomalies& anomalies_;
   const Nanos poll_interval_;
   std::atomic<bool> cancelled_{false};
   mutable std::mutex mutex_;  // guards the members below

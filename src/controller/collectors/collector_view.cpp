@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/json_text.h"
+#include "common/text.h"
 
 namespace pingloom::controller {
 namespace {
@@ -113,6 +114,29 @@ std::optional<CollectorRecord> eventOf(const ViewJson& from) {
   return CollectorRecord{(*made)["host"].get<std::string>(), *time, jsonLine(*made)};
 }
 
+std::string shortText(const ViewJson& value) {
+  return value.is_null() ? "" : asOneLine(value.get<std::string>(), PageAnomaly::kMaxText);
+}
+
+std::optional<double> numberOrNone(const ViewJson& value) {
+  return value.is_null() ? std::nullopt : std::optional(value.get<double>());
+}
+
+// Returns what is unusual about an application, as applicationOf() has made it.
+std::optional<PageAnomaly> anomalyOf(const CollectorRecord& record) {
+  const ViewJson json = ViewJson::parse(record.json, nullptr, false);
+  const ViewJson& deviation = json.at("deviation");
+  if (json.at("anomalous") != true || deviation.is_null()) return std::nullopt;
+  return PageAnomaly{record.host,
+                     shortText(json.at("application")),
+                     shortText(deviation.at("metric")),
+                     shortText(deviation.at("part")),
+                     shortText(deviation.at("statistic")),
+                     deviation.at("score").get<double>(),
+                     numberOrNone(deviation.at("value")),
+                     numberOrNone(deviation.at("peers"))};
+}
+
 ViewJson parsed(std::string_view text) {
   bool too_deep = false;
   const auto bounded = [&](int depth, ViewJson::parse_event_t, ViewJson&) {
@@ -160,6 +184,9 @@ Result<CollectorApplications> parseApplications(std::string_view text) {
     made.events = events->get<std::uint64_t>();
   }
   made.applications = recordsOf(*list, CollectorRecords::kMaxApplications, applicationOf);
+  for (const CollectorRecord& record : made.applications.records) {
+    if (auto anomaly = anomalyOf(record)) made.anomalies.push_back(std::move(*anomaly));
+  }
   return made;
 }
 

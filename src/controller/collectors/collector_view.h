@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "common/time.h"
+#include "controller/model/page_anomaly.h"
 
 namespace pingloom::controller {
 
@@ -36,6 +37,7 @@ struct CollectorApplications {
   bool watched = false;      // whether the collector looks for anomalies
   std::uint64_t events = 0;  // how many events it has logged
   CollectorRecords applications{};
+  std::vector<PageAnomaly> anomalies{};  // of applications that are anomalous
 };
 
 // Parse the answers of a collector to /api/v1/applications and to /api/v1/events. The error says

@@ -72,7 +72,7 @@ tl::expected<std::string, Refused> Collectors::enrol(const Enrolment& enrolment,
   }
   Known& known = found == known_.end() ? known_[*url] : found->second;
   if (known.link == nullptr) {
-    known.link = std::make_unique<CollectorLink>(*url, access_, now.mono + kGone);
+    known.link = std::make_unique<CollectorLink>(*url, access_, anomalies_, now.mono + kGone);
     log::info("the collector {} at {} has registered", asOneLine(name, kMaxName), *url);
   }
   known.name = name;

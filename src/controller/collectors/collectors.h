@@ -43,7 +43,9 @@ class Collectors {
   static constexpr Nanos kGone = 20 * kSecond;
   static constexpr Nanos kForget = 10 * kMinute;
 
-  explicit Collectors(CollectorAccess access) : access_(std::move(access)) {}
+  // `anomalies` is told what collectors say is unusual.
+  Collectors(CollectorAccess access, PageAnomalies& anomalies)
+      : access_(std::move(access)), anomalies_(anomalies) {}
 
   // Returns the URL at which the collector will be asked.
   tl::expected<std::string, std::pair<EnrolRefusal, std::string>> enrol(const Enrolment& enrolment,
@@ -83,6 +85,7 @@ class Collectors {
   void forget(Nanos now_mono);
 
   const CollectorAccess access_;
+  PageAnomalies& anomalies_;
   std::map<std::string, Known> known_;  // by URL
   std::array<std::uint64_t, kEnrolRefusals.size()> refused_{};
 };

@@ -7,6 +7,7 @@
 #include "common/json_text.h"
 #include "controller/model/incident_json.h"
 #include "controller/verdict/counter_evidence.h"
+#include "controller/verdict/page_evidence.h"
 
 namespace pingloom::controller {
 namespace {
@@ -173,7 +174,7 @@ bool Verdicts::waitsForAgents(const Finding& finding, Nanos now_utc) const {
 
 std::vector<Finding> Verdicts::find(Instant now) {
   std::vector<Finding> found = agent_watch_.find(*places_, agents(), now.utc);
-  for (Finding& finding : found) addCounters(finding, now.utc);
+  for (Finding& finding : found) addEvidenceOfHosts(finding, now);
   std::set<std::string> entities;
   for (const Finding& finding : found) entities.insert(finding.entity);
   counts_ = grid_.judgedCounts();
@@ -188,7 +189,7 @@ std::vector<Finding> Verdicts::find(Instant now) {
     if (waitsForAgents(finding, now.utc)) continue;
     // What an agent's absence explains is not said twice.
     if (!entities.insert(finding.entity).second) continue;
-    addCounters(finding, now.utc);
+    addEvidenceOfHosts(finding, now);
     found.push_back(std::move(finding));
   }
   return found;
@@ -226,18 +227,26 @@ bool Verdicts::isExplained(const Finding& finding) const {
   return 2 * static_cast<std::size_t>(explained) > finding.evidence.size();
 }
 
-// Adds what the agents of the accused hosts told about their counters.
-void Verdicts::addCounters(Finding& finding, Nanos now_utc) const {
+// Adds what the agents of the accused hosts told about their counters, and what collectors told
+// about the hosts' applications.
+void Verdicts::addEvidenceOfHosts(Finding& finding, Instant now) const {
   for (const std::uint32_t host : accusedHosts(*places_, finding)) {
     std::set<const HostCounters*> known;
+    std::set<std::string> asked;  // hosts' ids
     for (const std::uint32_t at : places_->hosts()[host].addresses) {
       const Agent* agent = registry_.owner(places_->addresses()[at].address);
-      if (agent == nullptr || agent->info.counters == nullptr) continue;
+      if (agent == nullptr) continue;
+      if (asked.insert(agent->info.host).second) {
+        auto anomalies = board_.pageAnomalies().of(agent->info.host, now.mono);
+        std::move(anomalies.begin(), anomalies.end(), std::back_inserter(finding.anomalies));
+      }
+      if (agent->info.counters == nullptr) continue;
       if (!known.insert(agent->info.counters.get()).second) continue;
-      appendMoved(places_->hosts()[host].name, *agent->info.counters, now_utc, finding.counters);
+      appendMoved(places_->hosts()[host].name, *agent->info.counters, now.utc, finding.counters);
     }
   }
   rankMoved(finding.counters);
+  rankAnomalies(finding.anomalies);
 }
 
 void Verdicts::publish(Instant now) {

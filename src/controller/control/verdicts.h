@@ -69,7 +69,7 @@ class Verdicts {
   void watchFabric(Nanos now_mono);
   bool isExplained(const Finding& finding) const;
   bool waitsForAgents(const Finding& finding, Nanos now_utc) const;
-  void addCounters(Finding& finding, Nanos now_utc) const;
+  void addEvidenceOfHosts(Finding& finding, Instant now) const;
   void publish(Instant now);
 
   Grid& grid_;

@@ -66,7 +66,7 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& opti
   if (!access) return tl::unexpected(access.error());
   http::ServerOptions server_options;
   auto history = std::make_unique<HistoryReader>(options.history);
-  auto collectors = std::make_unique<Collectors>(options.collectors);
+  auto collectors = std::make_unique<Collectors>(options.collectors, board.pageAnomalies());
   const auto router = std::make_shared<const Router>(
       Router{board, std::move(*files), server_options.counters, *history, bursts, orders,
              *collectors, *access, options.alerts});

@@ -346,6 +346,7 @@ class Board {
                                                std::uint64_t generation) const;
   std::shared_ptr<const Verdict> verdict() const;
   const PathBoard& paths() const { return paths_; }
+  PageAnomalies& pageAnomalies() { return page_anomalies_; }
   std::shared_ptr<const FabricMap> fabric() const;
   std::shared_ptr<const FabricCover> cover() const;
   std::shared_ptr<const LatencySnapshot> latency() const;
@@ -367,6 +368,7 @@ class Board {
   Sources sources_;
   std::shared_ptr<const Verdict> verdict_ = std::make_shared<Verdict>();
   PathBoard paths_;
+  PageAnomalies page_anomalies_;
   std::shared_ptr<const FabricMap> fabric_ = std::make_shared<FabricMap>();
   std::shared_ptr<const FabricCover> cover_ = std::make_shared<FabricCover>();
   std::shared_ptr<const LatencySnapshot> latency_ = std::make_shared<LatencySnapshot>();

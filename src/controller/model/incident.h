@@ -15,6 +15,7 @@
 #include "common/nic_counter.h"
 #include "common/time.h"
 #include "common/vocabulary.h"
+#include "controller/model/page_anomaly.h"
 
 namespace pingloom::controller {
 
@@ -96,6 +97,7 @@ struct Incident {
   static constexpr std::size_t kMaxHistory = 20;
   static constexpr std::size_t kMaxCandidates = 8;
   static constexpr std::size_t kMaxCounters = 8;
+  static constexpr std::size_t kMaxAnomalies = 4;
 
   std::uint64_t id = 0;
   Culprit culprit;
@@ -114,6 +116,7 @@ struct Incident {
   std::string tell;                    // which probe would tell the candidates apart; "" if none
   std::vector<Evidence> evidence;      // the worst first
   std::vector<MovedCounter> counters;  // errors first
+  std::vector<PageAnomaly> anomalies;  // of applications around the opening; the largest first
   std::map<std::string, std::string> labels;  // the host's in the pinglist
   std::vector<PastSentence> history;          // the oldest first
   std::optional<Acknowledgement> acknowledged;

@@ -39,6 +39,17 @@ Json counterJson(const MovedCounter& moved) {
           {"since", timeOrNull(moved.since_utc)}};
 }
 
+Json anomalyJson(const PageAnomaly& anomaly) {
+  return {{"host", anomaly.host},
+          {"application", anomaly.application},
+          {"metric", anomaly.metric},
+          {"part", anomaly.part.empty() ? Json() : Json(anomaly.part)},
+          {"statistic", anomaly.statistic},
+          {"score", anomaly.score},
+          {"value", anomaly.value ? Json(*anomaly.value) : Json()},
+          {"peers", anomaly.peers ? Json(*anomaly.peers) : Json()}};
+}
+
 template <typename Enum, std::size_t kCount>
 Enum enumFrom(const Json& json, const std::array<std::string_view, kCount>& names) {
   const auto text = json.get<std::string>();
@@ -93,6 +104,23 @@ MovedCounter counterFrom(const Json& json) {
   return made;
 }
 
+std::optional<double> numberFrom(const Json& json) {
+  return json.is_null() ? std::nullopt : std::optional(json.get<double>());
+}
+
+PageAnomaly anomalyFrom(const Json& json) {
+  PageAnomaly made;
+  made.host = json.at("host").get<std::string>();
+  made.application = json.at("application").get<std::string>();
+  made.metric = json.at("metric").get<std::string>();
+  if (!json.at("part").is_null()) made.part = json.at("part").get<std::string>();
+  made.statistic = json.at("statistic").get<std::string>();
+  made.score = json.at("score").get<double>();
+  made.value = numberFrom(json.at("value"));
+  made.peers = numberFrom(json.at("peers"));
+  return made;
+}
+
 void readLists(const Json& json, Incident& made) {
   for (const Json& probe : json.at("probes")) made.probes.push_back(probe.get<std::string>());
   for (const Json& other : json.at("candidates")) made.candidates.push_back(culpritFrom(other));
@@ -100,6 +128,9 @@ void readLists(const Json& json, Incident& made) {
   // Documents of earlier versions have none.
   for (const Json& moved : json.value("counters", Json::array())) {
     made.counters.push_back(counterFrom(moved));
+  }
+  for (const Json& anomaly : json.value("anomalies", Json::array())) {
+    made.anomalies.push_back(anomalyFrom(anomaly));
   }
   for (const auto& [label, value] : json.at("labels").items()) {
     made.labels[label] = value.get<std::string>();
@@ -200,6 +231,10 @@ IncidentJson toJson(const Incident& incident) {
   json["counters"] = Json::array();
   for (const MovedCounter& moved : incident.counters) {
     json["counters"].push_back(counterJson(moved));
+  }
+  json["anomalies"] = Json::array();
+  for (const PageAnomaly& anomaly : incident.anomalies) {
+    json["anomalies"].push_back(anomalyJson(anomaly));
   }
   json["history"] = Json::array();
   for (const PastSentence& past : incident.history) {

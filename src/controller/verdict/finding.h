@@ -28,6 +28,7 @@ struct Finding {
   std::string tell;
   std::vector<Evidence> evidence;
   std::vector<MovedCounter> counters;  // of the accused hosts; filled in by control/verdicts.h
+  std::vector<PageAnomaly> anomalies;  // likewise
   std::map<std::string, std::string> labels;
   Nanos window = 0;  // the longest of its probes
   // Whether the newest windows still show the problem. If not, only earlier windows keep the pairs

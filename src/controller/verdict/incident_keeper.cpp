@@ -9,6 +9,7 @@
 #include "common/json_text.h"
 #include "controller/model/incident_json.h"
 #include "controller/verdict/counter_evidence.h"
+#include "controller/verdict/page_evidence.h"
 
 namespace pingloom::controller {
 namespace {
@@ -33,7 +34,8 @@ Nanos lastsFor(const Finding& finding) {
 bool structureDiffers(const Incident& incident, const Finding& finding) {
   return incident.culprit != finding.culprit || incident.severity != finding.severity ||
          incident.figure != finding.figure || incident.probes != finding.probes ||
-         (incident.counters.empty() && !finding.counters.empty());
+         (incident.counters.empty() && !finding.counters.empty()) ||
+         (incident.anomalies.empty() && !finding.anomalies.empty());
 }
 
 void remember(Incident& incident, Nanos utc) {
@@ -132,7 +134,7 @@ void IncidentKeeper::refresh(Tracked& tracked, Finding finding, Instant now) {
     }
   }
   tracked.lower_since_mono = 0;
-  takeCounters(tracked, finding, now);
+  takeEvidenceOfHosts(tracked, finding, now);
   const bool differs = structureDiffers(incident, finding);
   if (tracked.open && !differs && now.mono - tracked.refreshed_mono < kRefresh) return;
   tracked.refreshed_mono = now.mono;
@@ -143,8 +145,10 @@ void IncidentKeeper::refresh(Tracked& tracked, Finding finding, Instant now) {
   incident.bad_pairs = finding.bad_pairs;
   incident.judged_pairs = finding.judged_pairs;
   incident.counters = std::move(finding.counters);
-  incident.sentence =
-      finding.sentence + clauseOf(incident.counters, tracked.open ? incident.opened_utc : now.utc);
+  incident.anomalies = std::move(finding.anomalies);
+  incident.sentence = finding.sentence +
+                      clauseOf(incident.counters, tracked.open ? incident.opened_utc : now.utc) +
+                      clauseOf(incident.anomalies);
   incident.candidates = std::move(finding.candidates);
   incident.tell = std::move(finding.tell);
   incident.evidence = std::move(finding.evidence);
@@ -157,12 +161,13 @@ void IncidentKeeper::refresh(Tracked& tracked, Finding finding, Instant now) {
   keep(incident);
 }
 
-// What moved around the opening stays the evidence, although minutes later it counts as old.
-void IncidentKeeper::takeCounters(Tracked& tracked, Finding& finding, Instant now) {
+// What was noticed around the opening stays the evidence, although minutes later it counts as old.
+void IncidentKeeper::takeEvidenceOfHosts(Tracked& tracked, Finding& finding, Instant now) {
   if (!tracked.open) return;
   const Incident& incident = tracked.incident;
-  const bool watching = now.utc - incident.opened_utc < kCounterWatch;
+  const bool watching = now.utc - incident.opened_utc < kHostWatch;
   if (!watching || finding.counters.empty()) finding.counters = incident.counters;
+  if (!watching || finding.anomalies.empty()) finding.anomalies = incident.anomalies;
 }
 
 void IncidentKeeper::open(Tracked& tracked, const std::string& entity, Instant now) {

@@ -29,8 +29,8 @@ class IncidentKeeper {
   static constexpr Nanos kGrace = 30 * kSecond;
   // Figures in a sentence are refreshed at most this often.
   static constexpr Nanos kRefresh = 5 * kSecond;
-  // Counters that move later than this after the opening are no evidence any more.
-  static constexpr Nanos kCounterWatch = 2 * kMinute;
+  // What is noticed about a host later than this after the opening is no evidence any more.
+  static constexpr Nanos kHostWatch = 2 * kMinute;
   // The largest size of a name, a comment or a matcher in bytes.
   static constexpr std::size_t kMaxTextBytes = 1000;
 
@@ -70,7 +70,7 @@ class IncidentKeeper {
   void see(Finding finding, Instant now);
   void open(Tracked& tracked, const std::string& entity, Instant now);
   void refresh(Tracked& tracked, Finding finding, Instant now);
-  static void takeCounters(Tracked& tracked, Finding& finding, Instant now);
+  static void takeEvidenceOfHosts(Tracked& tracked, Finding& finding, Instant now);
   void close(Tracked& tracked, Instant now);
   void expire(Instant now);
   void applySilences(Instant now);

@@ -7,8 +7,6 @@
 namespace pingloom::controller::collector_view_test {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
 using Json = nlohmann::json;
 
 Json application(const std::string& host) {
@@ -60,6 +58,10 @@ TEST(CollectorView, KeepsWhatIsKnownOfAnApplication) {
   expected.erase("extra");
   expected.erase("agent");
   EXPECT_EQ(Json::parse(record.json), expected);
+  ASSERT_EQ(parsed->anomalies.size(), 1U);
+  EXPECT_EQ(parsed->anomalies[0].host, "gpu-1");
+  EXPECT_EQ(parsed->anomalies[0].metric, "step_seconds");
+  EXPECT_EQ(parsed->anomalies[0].peers, 0.01);
 }
 
 TEST(CollectorView, RefusesWhatIsMalformedOneByOne) {

@@ -18,17 +18,18 @@ using Json = nlohmann::json;
 
 constexpr Instant kStart{1000 * kSecond, 1'795'230'720 * kSecond};
 Instant after(Nanos time) { return {kStart.mono + time, kStart.utc + time}; }
-const IpAddress kOther = IpAddress::fromV4(0x0a000005);  // 10.0.0.5
-const IpAddress kLoopback = IpAddress::fromV4(0x7f000001);
+IpAddress otherHost() { return IpAddress::fromV4(0x0a000005); }  // 10.0.0.5
+IpAddress loopback() { return IpAddress::fromV4(0x7f000001); }
 
-Enrolment enrolment(std::string url, IpAddress sender = kOther, bool trusted = false) {
+Enrolment enrolment(std::string url, IpAddress sender = otherHost(), bool trusted = false) {
   return {"dpu-1", std::move(url), sender, trusted};
 }
 
 // Never answered: nobody has the address 192.0.2.x (RFC 5737), and tests of the registry alone do
 // not wait for answers.
 TEST(Collectors, ACollectorRegistersTheAddressItComesFrom) {
-  Collectors collectors({});
+  PageAnomalies anomalies;
+  Collectors collectors({}, anomalies);
   const auto url = collectors.enrol(enrolment("http://0.0.0.0:20715"), kStart);
   ASSERT_TRUE(url) << url.error().second;
   EXPECT_EQ(*url, "http://10.0.0.5:20715");
@@ -41,7 +42,8 @@ TEST(Collectors, ACollectorRegistersTheAddressItComesFrom) {
 }
 
 TEST(Collectors, OneThatFallsSilentIsGoneAndThenForgotten) {
-  Collectors collectors({});
+  PageAnomalies anomalies;
+  Collectors collectors({}, anomalies);
   ASSERT_TRUE(collectors.enrol(enrolment("http://0.0.0.0:20715"), kStart));
   EXPECT_TRUE(collectors.list(after(Collectors::kGone).mono)[0].alive);
   EXPECT_FALSE(collectors.list(after(Collectors::kGone + 1).mono)[0].alive);
@@ -52,32 +54,35 @@ TEST(Collectors, OneThatFallsSilentIsGoneAndThenForgotten) {
 }
 
 TEST(Collectors, AddressesOfOthersNeedATokenAndUnreachableOnesAreRefused) {
-  Collectors collectors({});
-  const auto reasonOf = [&](const Enrolment& given) {
+  PageAnomalies anomalies;
+  Collectors collectors({}, anomalies);
+  const auto reason_of = [&](const Enrolment& given) {
     const auto url = collectors.enrol(given, kStart);
     return url ? "" : url.error().second;
   };
-  EXPECT_THAT(reasonOf(enrolment("http://192.0.2.1:80")), HasSubstr("10.0.0.5, and not 192.0.2.1"));
-  EXPECT_EQ(reasonOf(enrolment("http://192.0.2.1:80", kOther, true)), "");
-  EXPECT_THAT(reasonOf(enrolment("http://127.0.0.1:20715", kOther, true)),
+  EXPECT_THAT(reason_of(enrolment("http://192.0.2.1:80")),
+              HasSubstr("10.0.0.5, and not 192.0.2.1"));
+  EXPECT_EQ(reason_of(enrolment("http://192.0.2.1:80", otherHost(), true)), "");
+  EXPECT_THAT(reason_of(enrolment("http://127.0.0.1:20715", otherHost(), true)),
               HasSubstr("cannot reach"));
-  EXPECT_EQ(reasonOf(enrolment("http://127.1.2.3:20715", kLoopback)), "");
+  EXPECT_EQ(reason_of(enrolment("http://127.1.2.3:20715", loopback())), "");
   EXPECT_EQ(collectors.refused()[static_cast<std::size_t>(EnrolRefusal::kAddress)], 2U);
   for (const char* url : {"http://localhost:20715", "http://10.0.0.5:0", "http://10.0.0.5:1/x",
                           "ftp://10.0.0.5:1", "10.0.0.5:1", ""}) {
-    EXPECT_THAT(reasonOf(enrolment(url)), HasSubstr("'url'")) << url;
+    EXPECT_THAT(reason_of(enrolment(url)), HasSubstr("'url'")) << url;
   }
   for (const std::string& name : {std::string(), std::string("a\nb"), std::string(254, 'x')}) {
     Enrolment named = enrolment("http://0.0.0.0:1");
     named.name = name;
-    EXPECT_THAT(reasonOf(named), HasSubstr("'name'"));
+    EXPECT_THAT(reason_of(named), HasSubstr("'name'"));
   }
   EXPECT_EQ(collectors.refused()[static_cast<std::size_t>(EnrolRefusal::kMalformed)], 9U);
 }
 
 TEST(Collectors, TheirNumberIsBounded) {
-  Collectors collectors({});
-  const auto enrolMany = [&](Nanos when) {
+  PageAnomalies anomalies;
+  Collectors collectors({}, anomalies);
+  const auto enrol_many = [&](Nanos when) {
     std::size_t taken = 0;
     for (std::size_t port = 1; port <= Collectors::kMax + 1; ++port) {
       const auto url = "http://0.0.0.0:" + std::to_string(port);
@@ -85,7 +90,7 @@ TEST(Collectors, TheirNumberIsBounded) {
     }
     return taken;
   };
-  EXPECT_EQ(enrolMany(0), Collectors::kMax);
+  EXPECT_EQ(enrol_many(0), Collectors::kMax);
   EXPECT_EQ(collectors.refused()[static_cast<std::size_t>(EnrolRefusal::kFull)], 1U);
   const auto other = enrolment("http://0.0.0.0:99");
   EXPECT_FALSE(collectors.enrol(other, after(Collectors::kForget)));
@@ -104,7 +109,7 @@ Json application(const std::string& host, int pid) {
 struct FakeCollector {
   explicit FakeCollector(Json applications_now) : applications(std::move(applications_now)) {
     http::ServerOptions options;
-    options.listen = {kLoopback, 0};
+    options.listen = {loopback(), 0};
     server = *http::Server::start(options,
                                   [this](const http::Request& request) { return answer(request); });
   }
@@ -144,7 +149,7 @@ struct Polled : testing::Test {
   // Registers a collector and waits for its first answer.
   void enrol(const FakeCollector& fake) {
     const Instant now = Instant::now();
-    ASSERT_TRUE(collectors.enrol(enrolment(fake.url(), kLoopback), now));
+    ASSERT_TRUE(collectors.enrol(enrolment(fake.url(), loopback()), now));
     ASSERT_TRUE(test::eventually([&] {
       for (const auto& entry : collectors.list(now.mono)) {
         if (entry.url == fake.url()) return entry.view->answered_utc != 0;
@@ -169,7 +174,8 @@ struct Polled : testing::Test {
     }
     return found;
   }
-  Collectors collectors{{}};
+  PageAnomalies anomalies;
+  Collectors collectors{{}, anomalies};
 };
 
 TEST_F(Polled, ItsApplicationsAndEventsAreKnown) {

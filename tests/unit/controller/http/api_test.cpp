@@ -37,7 +37,7 @@ struct ApiTest : testing::Test {
   BurstBoard bursts;
   OrderBoard orders;
   http::ServerCounters counters;
-  Collectors collectors{{}};
+  Collectors collectors{{}, small.board.pageAnomalies()};
 };
 
 TEST_F(ApiTest, GridHasValuesAndStates) {

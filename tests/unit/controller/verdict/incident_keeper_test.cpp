@@ -55,6 +55,21 @@ TEST_F(IncidentKeeperTest, AFindingThatLastsIsAnIncident) {
   EXPECT_THAT(only().history, SizeIs(1));
 }
 
+TEST_F(IncidentKeeperTest, AnAnomalyAroundTheOpeningIsEvidenceAndStays) {
+  show({finding()}, 3);
+  Finding with = finding();
+  with.anomalies = {{"gpu-3", "trainer", "step_seconds", "p50", "peers", 2.5, 0.015, 0.01}};
+  show({with}, 1);
+  EXPECT_EQ(only().sentence,
+            "gpu-3 is very slow, and application trainer's step_seconds p50 is 1.50 x its peers'");
+  EXPECT_THAT(only().history, SizeIs(2)) << "that it was seen is worth a line";
+  show({finding()}, 300);
+  EXPECT_THAT(only().anomalies, SizeIs(1)) << "it was unusual when the incident opened";
+  with.anomalies.front().value = 0.03;
+  show({with}, 20);
+  EXPECT_EQ(only().anomalies.at(0).value, 0.015) << "it changed long after the opening";
+}
+
 TEST_F(IncidentKeeperTest, WhatCountersMovedAroundTheOpeningStays) {
   show({finding()}, 3);
   EXPECT_THAT(only().counters, IsEmpty());
@@ -272,6 +287,8 @@ TEST(IncidentJson, ReadsWhatItWrites) {
   incident.counters = {
       {"gpu-3", "mlx5_0", 1, "symbol_error_total", CounterKind::kError, 1204, incident.opened_utc},
       {"gpu-3", "eth0", 0, "rx_prio5_pause", CounterKind::kLoad, UINT64_MAX, incident.opened_utc}};
+  incident.anomalies = {{"gpu-3", "trainer", "step_seconds", "p50", "peers", 2.5, 0.015, 0.01},
+                        {"gpu-3", "queue", "depth", "", "flat", -1.5, std::nullopt, std::nullopt}};
   const std::string json = jsonLine(toJson(incident));
   const auto again = incidentFrom(json);
   ASSERT_TRUE(again) << again.error().text();
@@ -283,9 +300,11 @@ TEST(IncidentJson, ADocumentOfAnEarlierVersionHasNoCounters) {
   incident.id = 7;
   auto json = toJson(incident);
   json.erase("counters");
+  json.erase("anomalies");
   const auto again = incidentFrom(jsonLine(json));
   ASSERT_TRUE(again) << again.error().text();
   EXPECT_THAT(again->counters, IsEmpty());
+  EXPECT_THAT(again->anomalies, IsEmpty());
 }
 
 TEST(IncidentJson, WhatIsMalformedIsAnError) {
