@@ -12,7 +12,6 @@ from postgres import initialise, serve
 from processes import eventually
 from redis_cluster import RedisCluster, latest_key
 
-
 SLOW = "{ device: soft, impair: [{ delay: 2ms, jitter: 500us }] }"
 
 

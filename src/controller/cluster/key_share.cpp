@@ -45,7 +45,7 @@ Status KeySync::connect() {
 // Nothing is shared before the common state can be kept: without it a key that is revoked at
 // another controller could come back from here.
 Status KeySync::prepareBase() {
-  // Whoever makes the list anew removes the folder (keys/authorized_file.h).
+  // The folder is removed when the list is made anew (keys/authorized_file.h).
   std::error_code failed;
   if (saved_ && !std::filesystem::exists(baseList(options_.authorized), failed)) base_.reset();
   if (!base_) loadBase();
