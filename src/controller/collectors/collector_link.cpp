@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <utility>
 
 #include "common/text.h"
@@ -29,13 +30,17 @@ CollectorLink::CollectorLink(std::string url, CollectorAccess access, PageAnomal
       poll_until_mono_(poll_until_mono),
       thread_([this] { run(); }) {}
 
-CollectorLink::~CollectorLink() {
+void CollectorLink::cancel() {
   cancelled_ = true;
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
   wake_.notify_all();
+}
+
+CollectorLink::~CollectorLink() {
+  cancel();
   thread_.join();
   for (const Question& question : waiting_) question.respond(notAnswered("the collector is gone"));
 }
@@ -81,7 +86,8 @@ Result<std::string> CollectorLink::body(const std::string& path) const {
   if (answer->status == 401 || answer->status == 403) {
     return makeError(url_ + path,
                      "the collector requires a token; write 'collectors: { token: FILE }' in the "
-                     "controller's configuration");
+                     "controller's configuration, which also needs tokens of its own "
+                     "('http_access'), so that only a collector with one gets it");
   }
   if (answer->status == 200) return std::move(answer->body);
   return makeError(url_ + path, fmt::format("the collector answers {}", answer->status));
@@ -92,6 +98,10 @@ void CollectorLink::poll() {
   auto next = std::make_shared<CollectorView>(*before);
   const auto fail = [&](const Error& error) {
     next->problem = asOneLine(error.text(), kMaxProblem);
+    if (utcNow() - next->answered_utc <= kStale) return;
+    next->applications.clear();
+    next->events.clear();
+    next->events_logged = 0;
   };
   const auto text = body("/api/v1/applications");
   auto applications =
@@ -142,24 +152,45 @@ http::Response CollectorLink::pagesOf(const std::string& host) const {
   return response;
 }
 
+// A document may need more memory than there is.
+void CollectorLink::pollOrFail() {
+  try {
+    poll();
+  } catch (const std::exception& failure) {
+    const std::lock_guard lock(mutex_);
+    auto next = std::make_shared<CollectorView>();
+    next->problem = asOneLine(failure.what(), kMaxProblem);
+    view_ = std::move(next);
+  }
+}
+
+http::Response CollectorLink::answerTo(const Question& question) const {
+  try {
+    return pagesOf(question.host);
+  } catch (const std::exception& failure) {
+    return notAnswered(failure.what());
+  }
+}
+
 void CollectorLink::run() {
   pthread_setname_np(pthread_self(), "collector");
   Nanos due_mono = 0;
   std::unique_lock lock(mutex_);
   while (!stop_) {
+    const Nanos now = monotonicNow();
+    // Polls come first, so that questions that never end do not hold them up.
+    if (now >= due_mono && now < poll_until_mono_) {
+      due_mono = now + poll_interval_;
+      lock.unlock();
+      pollOrFail();
+      lock.lock();
+      continue;
+    }
     if (!waiting_.empty()) {
       const Question question = std::move(waiting_.front());
       waiting_.pop_front();
       lock.unlock();
-      question.respond(pagesOf(question.host));
-      lock.lock();
-      continue;
-    }
-    const Nanos now = monotonicNow();
-    if (now >= due_mono && now < poll_until_mono_) {
-      due_mono = now + poll_interval_;
-      lock.unlock();
-      poll();
+      question.respond(answerTo(question));
       lock.lock();
       continue;
     }

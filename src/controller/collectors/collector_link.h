@@ -32,6 +32,8 @@ class CollectorLink {
  public:
   static constexpr Nanos kPollInterval = 5 * kSecond;
   static constexpr Nanos kTimeout = 3 * kSecond;
+  // After so long without an answer it is not known any more what the collector reads.
+  static constexpr Nanos kStale = 20 * kSecond;
   static constexpr std::size_t kMaxWaiting = 8;
   static constexpr std::size_t kMaxAnswer = 4UL << 20;
 
@@ -40,6 +42,8 @@ class CollectorLink {
                 Nanos poll_until_mono, Nanos poll_interval = kPollInterval);
   // Cancels the question in flight; those that wait are answered 503.
   ~CollectorLink();
+  // Cancels the question in flight, and ends the thread without waiting for it. Any thread.
+  void cancel();
   CollectorLink(const CollectorLink&) = delete;
   CollectorLink& operator=(const CollectorLink&) = delete;
 
@@ -56,6 +60,8 @@ class CollectorLink {
   };
   void run();
   void poll();
+  void pollOrFail();
+  http::Response answerTo(const Question& question) const;
   http::Response pagesOf(const std::string& host) const;
   Result<http::ClientResponse> get(const std::string& path) const;
   // As get(), but an answer with another status than 200 is an error.

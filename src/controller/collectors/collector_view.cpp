@@ -14,7 +14,10 @@ namespace {
 
 using ViewJson = nlohmann::ordered_json;
 
-constexpr int kMaxDepth = 8;  // the documents have fewer
+// The documents have fewer. An object's members are looked up one after the other.
+constexpr int kMaxDepth = 8;
+constexpr std::size_t kMaxMembers = 64;
+constexpr std::size_t kMaxValues = 500'000;
 
 enum class Kind : std::uint8_t { kText, kTextOrNull, kCount, kNumber, kNumberOrNull, kFlag };
 
@@ -137,14 +140,34 @@ std::optional<PageAnomaly> anomalyOf(const CollectorRecord& record) {
                      numberOrNone(deviation.at("peers"))};
 }
 
+// Watches the bounds of a document while it is parsed. What is beyond them is not kept, so that the
+// rest of a hostile document takes no memory and little time.
+class Bounds {
+ public:
+  // Returns whether to keep what has begun or ended.
+  bool keep(int depth, ViewJson::parse_event_t event) {
+    using Event = ViewJson::parse_event_t;
+    if (event == Event::object_start) members_.push_back(0);
+    if (event == Event::key) exceeded_ = exceeded_ || ++members_.back() > kMaxMembers;
+    if (event == Event::object_end) members_.pop_back();
+    exceeded_ = exceeded_ || depth > kMaxDepth || ++values_ > kMaxValues;
+    return !exceeded_;
+  }
+  bool exceeded() const { return exceeded_; }
+
+ private:
+  std::vector<std::size_t> members_;  // of each object that is open
+  std::size_t values_ = 0;
+  bool exceeded_ = false;
+};
+
 ViewJson parsed(std::string_view text) {
-  bool too_deep = false;
-  const auto bounded = [&](int depth, ViewJson::parse_event_t, ViewJson&) {
-    too_deep = too_deep || depth > kMaxDepth;
-    return depth <= kMaxDepth;
+  Bounds bounds;
+  const auto bounded = [&](int depth, ViewJson::parse_event_t event, ViewJson&) {
+    return bounds.keep(depth, event);
   };
   ViewJson made = ViewJson::parse(text, bounded, false);
-  return too_deep ? ViewJson() : made;
+  return bounds.exceeded() ? ViewJson() : made;
 }
 
 // Returns the list of a document; nullptr if it has none.

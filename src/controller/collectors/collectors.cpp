@@ -52,43 +52,85 @@ tl::expected<std::string, Refused> urlOf(const Enrolment& enrolment) {
 }  // namespace
 
 tl::expected<std::string, Refused> Collectors::enrol(const Enrolment& enrolment, Instant now) {
-  const auto refuse = [this](Refused refused) {
-    ++refused_[static_cast<std::size_t>(refused.first)];
-    return tl::unexpected(std::move(refused));
-  };
+  Links gone;
+  const std::lock_guard lock(mutex_);
+  auto enrolled = enrolLocked(enrolment, now, gone);
+  if (!enrolled) ++refused_[static_cast<std::size_t>(enrolled.error().first)];
+  return enrolled;
+}
+
+tl::expected<std::string, Refused> Collectors::enrolLocked(const Enrolment& enrolment, Instant now,
+                                                           Links& gone) {
   const std::string& name = enrolment.name;
   if (name.empty() || name.size() > kMaxName || hasControls(name)) {
-    return refuse(
-        {EnrolRefusal::kMalformed,
-         fmt::format("'name' must have 1 to {} bytes and no control characters", kMaxName)});
+    return tl::unexpected(
+        Refused(EnrolRefusal::kMalformed,
+                fmt::format("'name' must have 1 to {} bytes and no control characters", kMaxName)));
   }
   auto url = urlOf(enrolment);
-  if (!url) return refuse(std::move(url.error()));
-  forget(now.mono);
+  if (!url) return url;
+  forget(now.mono, gone);
   const auto found = known_.find(*url);
-  if (found == known_.end() && known_.size() == kMax) {
-    return refuse({EnrolRefusal::kFull,
-                   fmt::format("{} collectors have registered, which is the limit", kMax)});
+  if (stopped_ || (found == known_.end() && known_.size() == kMax)) {
+    return tl::unexpected(
+        Refused(EnrolRefusal::kFull,
+                fmt::format("{} collectors have registered, which is the limit", kMax)));
   }
-  Known& known = found == known_.end() ? known_[*url] : found->second;
-  if (known.link == nullptr) {
-    known.link = std::make_unique<CollectorLink>(*url, access_, anomalies_, now.mono + kGone);
+  if (found == known_.end() || (enrolment.trusted && !found->second.trusted)) {
+    CollectorAccess access = access_;
+    if (!enrolment.trusted) access.token.clear();  // anybody may have registered this address
+    auto link =
+        std::make_unique<CollectorLink>(*url, std::move(access), anomalies_, now.mono + kGone);
+    Known& made = known_[*url];
+    if (made.link != nullptr) gone.push_back(std::move(made.link));
+    made.link = std::move(link);
+    made.trusted = enrolment.trusted;
     log::info("the collector {} at {} has registered", asOneLine(name, kMaxName), *url);
   }
+  Known& known = known_[*url];
   known.name = name;
   known.heard_mono = now.mono;
   known.heard_utc = now.utc;
   known.link->pollUntil(now.mono + kGone);
-  return std::move(*url);
+  return url;
 }
 
-void Collectors::forget(Nanos now_mono) {
-  std::erase_if(known_,
-                [&](const auto& each) { return now_mono - each.second.heard_mono > kForget; });
+void Collectors::countMalformed() {
+  const std::lock_guard lock(mutex_);
+  ++refused_[static_cast<std::size_t>(EnrolRefusal::kMalformed)];
+}
+
+std::array<std::uint64_t, kEnrolRefusals.size()> Collectors::refused() const {
+  const std::lock_guard lock(mutex_);
+  return refused_;
+}
+
+void Collectors::stop() {
+  std::map<std::string, Known> known;
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    known.swap(known_);
+  }
+  for (auto& [url, each] : known) each.link->cancel();  // all at once, before the first is awaited
+}
+
+void Collectors::forget(Nanos now_mono, Links& gone) {
+  for (auto each = known_.begin(); each != known_.end();) {
+    if (now_mono - each->second.heard_mono <= kForget) {
+      ++each;
+      continue;
+    }
+    each->second.link->cancel();
+    gone.push_back(std::move(each->second.link));
+    each = known_.erase(each);
+  }
 }
 
 std::vector<Collectors::Entry> Collectors::list(Nanos now_mono) {
-  forget(now_mono);
+  Links gone;
+  const std::lock_guard lock(mutex_);
+  forget(now_mono, gone);
   std::vector<Entry> entries;
   for (const auto& [url, known] : known_) {
     entries.push_back({known.name, url, now_mono - known.heard_mono <= kGone, known.heard_utc,
@@ -117,7 +159,9 @@ Collectors::Merged Collectors::merged(Records kind, Nanos now_mono) {
 
 Collectors::Asked Collectors::ask(const std::string& host, const http::Respond& respond,
                                   Nanos now_mono) {
-  forget(now_mono);
+  Links gone;
+  const std::lock_guard lock(mutex_);
+  forget(now_mono, gone);
   for (const auto& [url, known] : known_) {
     if (now_mono - known.heard_mono > kGone) continue;
     const auto view = known.link->view();

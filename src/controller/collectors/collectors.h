@@ -1,13 +1,15 @@
 // The collectors that have registered with this controller. Each registration is also a heartbeat:
 // a collector without one for kGone counts as gone, and is forgotten after kForget. The controller
-// asks only registered collectors, at the address that they registered. Bounds: kMax collectors,
-// each with the bounds of its link. The HTTP thread.
+// asks only registered collectors, at the address that they registered, and sends its token only to
+// those that have proved who they are. Bounds: kMax collectors, each with the bounds of its link.
+// Any thread: the HTTP thread, and stop() another one.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,7 +52,7 @@ class Collectors {
   // Returns the URL at which the collector will be asked.
   tl::expected<std::string, std::pair<EnrolRefusal, std::string>> enrol(const Enrolment& enrolment,
                                                                         Instant now);
-  void countMalformed() { ++refused_[static_cast<std::size_t>(EnrolRefusal::kMalformed)]; }
+  void countMalformed();
 
   struct Entry {
     std::string name, url;
@@ -73,19 +75,27 @@ class Collectors {
   // Asks the collector that reads the host for its pages. `respond` is called only with kAsked.
   Asked ask(const std::string& host, const http::Respond& respond, Nanos now_mono);
 
-  const std::array<std::uint64_t, kEnrolRefusals.size()>& refused() const { return refused_; }
-  void stop() { known_.clear(); }  // answers all questions that wait
+  std::array<std::uint64_t, kEnrolRefusals.size()> refused() const;
+  void stop();  // answers all questions that wait, and takes no more
 
  private:
   struct Known {
     std::string name;
+    bool trusted = false;
     Nanos heard_mono = 0, heard_utc = 0;
     std::unique_ptr<CollectorLink> link;
   };
-  void forget(Nanos now_mono);
+  using Links = std::vector<std::unique_ptr<CollectorLink>>;
+  tl::expected<std::string, std::pair<EnrolRefusal, std::string>> enrolLocked(
+      const Enrolment& enrolment, Instant now, Links& gone);
+  // Moves out what is to be destroyed once the lock is released, because a link's end may take
+  // long.
+  void forget(Nanos now_mono, Links& gone);
 
   const CollectorAccess access_;
   PageAnomalies& anomalies_;
+  mutable std::mutex mutex_;  // guards the members below
+  bool stopped_ = false;
   std::map<std::string, Known> known_;  // by URL
   std::array<std::uint64_t, kEnrolRefusals.size()> refused_{};
 };

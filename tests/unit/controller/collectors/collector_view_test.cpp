@@ -111,6 +111,13 @@ TEST(CollectorView, RefusesWholeDocuments) {
     EXPECT_FALSE(isPagesDocument(text)) << text.substr(0, 40);
   }
   EXPECT_TRUE(isPagesDocument(R"({"agents":[]})"));
+  // An object of many members would take a time that grows with their square.
+  std::string wide = "{\"applications\":[],\"events\":[],\"agents\":[]";
+  for (int i = 0; i < 200'000; ++i) wide += ",\"" + std::to_string(i) + "\":0";
+  wide += "}";
+  EXPECT_FALSE(parseApplications(wide));
+  EXPECT_FALSE(parseEvents(wide));
+  EXPECT_FALSE(isPagesDocument(wide));
 }
 
 }  // namespace
