@@ -68,8 +68,9 @@ export function addPages(history: History, pages: HostPages, at: number): Applic
   const applications = new Map<number, ApplicationMetrics>();
   for (const agent of pages.agents) {
     for (const page of agent.pages) {
-      const { owner, application, pid, state } = page;
-      const anomalies = agent.anomalies.filter((each) => each.owner === owner);
+      const { owner, pid, state } = page;
+      const application = String(page.application); // the controller passes the document on as it is
+      const anomalies = agent.anomalies.filter((each) => each.owner === owner && typeof each.metric === 'string');
       const shown = applications.get(owner) ?? { owner, application, pid, state, lines: [], anomalies };
       applications.set(owner, shown);
       for (const metric of page.metrics) shown.lines.push(lineOf(history, owner, metric, page.state === 'fresh', anomalies, at));

@@ -27,9 +27,9 @@ function useMetrics(host: string | null): Read {
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout>;
     const once = async () => {
-      const next = await fetchJson<HostPages>(`api/v1/applications/${encodeURIComponent(host)}`, abort.signal).then(
-        (pages) => ({ applications: addPages(history.current, pages, Date.now()), fault: '' }),
-        ({ message }: Error) => ({ applications: [], fault: message }));
+      const next = await fetchJson<HostPages>(`api/v1/applications/${encodeURIComponent(host)}`, abort.signal)
+        .then((pages) => ({ applications: addPages(history.current, pages, Date.now()), fault: '' }))
+        .catch(({ message }: Error) => ({ applications: [], fault: message }));
       if (abort.signal.aborted) return;
       setRead(next);
       timer = setTimeout(once, next.fault === '' ? REFRESH : RETRY);
