@@ -142,6 +142,7 @@ void RedisClusterWriter::use(const SlotTable& table) {
     });
     before == free.end() ? lanes_.push_back(startLane(*master)) : keep(before, *master);
   }
+  for (const auto& lane : free) lane->writer->end();  // all at once, before the first is awaited
   for (const auto& lane : free) {
     const std::lock_guard lock(mutex_);
     ended_.rows_written += lane->status.rows_written;
@@ -191,8 +192,22 @@ void RedisClusterWriter::removeLeftoversIfDue() {
   for (const auto& lane : lanes_)
     target.servers.insert(target.servers.begin(), lane->master.server);
   RedisClusterClient client(std::move(target), login_);
-  const IndexAccess access{[&](const std::string& key) { return client.members(key); },
-                           [&](Commands& commands) { return client.run(commands); }};
+  // Removing much takes long, and what is to be removed depends on all of this.
+  const auto go_on = [&]() -> Status {
+    const std::lock_guard lock(mutex_);
+    const bool same = !stop_ && !moved_ && (leads_ == nullptr || leads_()) &&
+                      board_.plan()->generation == plan->generation;
+    return same ? Status() : makeError("redis cluster", "the plan, the leader or a master changes");
+  };
+  const IndexAccess access{[&](const std::string& key) -> Result<std::vector<std::string>> {
+                             if (auto status = go_on(); !status)
+                               return tl::unexpected(status.error());
+                             return client.members(key);
+                           },
+                           [&](Commands& commands) {
+                             auto status = go_on();
+                             return status ? client.run(commands) : status;
+                           }};
   const auto done = removeLeftovers(*plan, access);
   if (!done) {
     if (!std::exchange(cleaning_logged_, true)) {

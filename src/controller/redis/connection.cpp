@@ -69,7 +69,12 @@ Status RedisConnection::authenticate(const RedisLogin& login) {
     commands.add(std::string_view("AUTH"), login.user, *password);
   }
   if (auto status = submit(commands); !status) return status;
-  return drain();
+  auto status = drain();
+  // A server that does not know the command repeats its arguments.
+  if (!status && status.error().reason.find(*password) != std::string::npos) {
+    return makeError(entity_, "does not know AUTH");
+  }
+  return status;
 }
 
 Status RedisConnection::ping() {

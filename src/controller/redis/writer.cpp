@@ -201,6 +201,9 @@ Status RedisWriter::writeEverything() {
 
 Status RedisWriter::writeGained(const SlotSet& gained) {
   if (store_.plan().pinglist == nullptr) return {};
+  // What is new about incidents counts as written from here on, in all slots.
+  writeIncidents();
+  if (auto written = finish(); !written) return written;
   commands_.keepOnly(&gained);
   auto status = writeEverything();
   commands_.keepOnly(&lane_->master.slots);
