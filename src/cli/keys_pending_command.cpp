@@ -109,7 +109,9 @@ Status authorizeWaiting(keys::AuthorizedKeys& keys, keys::WaitingKey& waiting) {
                                            (entry.host.empty() ? entry.name : entry.host));
     }
   }
-  return keys.add(waiting.entry);
+  keys::AuthorizedKey entry = waiting.entry;
+  entry.added = formatUtc(utcNow());  // later than any removal of it
+  return keys.add(std::move(entry));
 }
 
 }  // namespace

@@ -131,6 +131,7 @@ std::string textOf(const WaitingKey& waiting) {
 }  // namespace
 
 Result<JoinBook> JoinBook::parse(std::string_view text, std::string_view file) {
+  if (text.size() > kMaxBytes) return makeError(std::string(file), "has more than 16 MiB");
   const auto root = yaml::parse(text, file);
   if (!root) return tl::unexpected(root.error());
   JoinBook made;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -65,10 +64,13 @@ KnownToken resolved(const KnownToken* base, const KnownToken& mine, const KnownT
   return made;
 }
 
+// `made_here`: somebody has made it on this side since the common state, so that a removal in the
+// same second was before.
 template <typename Item>
-bool isRemoved(const Removals& removals, const Item& item) {
+bool isRemoved(const Removals& removals, const Item& item, bool made_here) {
   const auto found = removals.find(nameOf(item));
-  return found != removals.end() && madeAt(item) <= found->second;
+  if (found == removals.end()) return false;
+  return made_here ? madeAt(item) < found->second : madeAt(item) <= found->second;
 }
 
 // Notes what was in the common state and is not here any more.
@@ -77,7 +79,9 @@ void noteRemoved(const std::vector<Item>& base, const std::vector<Item>& mine, N
                  Removals& removals) {
   const auto left = byKey(mine);
   for (const Item& item : base) {
-    if (find(left, keyOf(item)) == nullptr) removals[nameOf(item)] = now;
+    if (find(left, keyOf(item)) != nullptr) continue;
+    Nanos& when = removals[nameOf(item)];
+    when = std::max({when, now, madeAt(item)});  // another clock may be ahead
   }
 }
 
@@ -90,12 +94,16 @@ std::vector<Item> merged(const std::vector<Item>& base_items, const std::vector<
   const auto theirs = byKey(their_items);
   std::vector<Item> made;
   for (const Item& item : their_items) {
-    if (isRemoved(removals, item)) continue;
     const Item* own = find(mine, keyOf(item));
-    made.push_back(own == nullptr ? item : resolved(find(base, keyOf(item)), *own, item));
+    const Item* before = find(base, keyOf(item));
+    if (isRemoved(removals, own == nullptr ? item : *own, own != nullptr && before == nullptr)) {
+      continue;
+    }
+    made.push_back(own == nullptr ? item : resolved(before, *own, item));
   }
   for (const Item& item : mine_items) {
-    if (find(theirs, keyOf(item)) == nullptr && !isRemoved(removals, item)) made.push_back(item);
+    if (find(theirs, keyOf(item)) != nullptr) continue;
+    if (!isRemoved(removals, item, find(base, keyOf(item)) == nullptr)) made.push_back(item);
   }
   return made;
 }
@@ -127,11 +135,11 @@ std::vector<WaitingKey> mergedRequests(const JoinBook& base_book, const JoinBook
 
 void keepNewest(Removals& removals) {
   if (removals.size() <= kMaxRemoved) return;
-  std::vector<Nanos> times;
-  for (const auto& [name, when] : removals) times.push_back(when);
-  std::nth_element(times.begin(), times.begin() + kMaxRemoved, times.end(), std::greater<>());
-  const Nanos oldest = times[kMaxRemoved];
-  std::erase_if(removals, [&](const auto& removal) { return removal.second <= oldest; });
+  std::vector<std::pair<Nanos, std::string>> oldest;
+  for (const auto& [name, when] : removals) oldest.emplace_back(when, name);
+  std::sort(oldest.begin(), oldest.end());
+  oldest.resize(removals.size() - kMaxRemoved);
+  for (const auto& [when, name] : oldest) removals.erase(name);
 }
 
 Removals removalsOf(const KeySet& base, const KeySet& mine, const KeySet& theirs, Nanos now) {

@@ -23,8 +23,8 @@ namespace pingloom::keys {
 
 // When something was removed, UTC in whole seconds, by "key TEXT" or "token TEXT".
 using Removals = std::map<std::string, Nanos>;
-constexpr std::size_t kMaxRemoved = 8192;
-constexpr std::size_t kMaxRemovedBytes = 2U << 20;
+constexpr std::size_t kMaxRemoved = AuthorizedKeys::kMaxKeys + JoinBook::kMaxTokens;
+constexpr std::size_t kMaxRemovedBytes = 8U << 20;
 
 // One removal a line: when, what.
 std::string removalsText(const Removals& removals);

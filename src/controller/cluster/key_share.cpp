@@ -46,10 +46,14 @@ Status KeySync::connect() {
 // another controller could come back from here.
 Status KeySync::prepareBase() {
   // The folder is removed when the list is made anew (keys/authorized_file.h).
-  std::error_code failed;
-  if (saved_ && !std::filesystem::exists(baseList(options_.authorized), failed)) base_.reset();
+  if (saved_ && !baseExists()) base_.reset();
   if (!base_) loadBase();
   return saved_ ? Status() : saveBase();
+}
+
+bool KeySync::baseExists() const {
+  std::error_code failed;
+  return std::filesystem::exists(baseList(options_.authorized), failed);
 }
 
 void KeySync::loadBase() {
@@ -125,6 +129,7 @@ Result<bool> KeySync::merge(Nanos now_utc) {
     theirs_ = {std::move(**id), std::move(*merged)};
   }
   pending_ = false;
+  tellDropped(*before);
   // The database has all of it now, so what the files lack of it has not been removed here.
   *base_ = *before;
   base_->removed = theirs_.keys.removed;
@@ -137,10 +142,28 @@ Result<bool> KeySync::merge(Nanos now_utc) {
   return true;
 }
 
+void KeySync::tellDropped(const keys::KeySet& before) const {
+  for (const keys::AuthorizedKey& entry : before.authorized.entries()) {
+    if (base_->authorized.find(entry.key) != nullptr ||
+        theirs_.keys.authorized.find(entry.key) != nullptr) {
+      continue;
+    }
+    log::warning(
+        "the key {} of '{}' was revoked before and is taken off the list again; `pingloom keys "
+        "authorize` makes it valid",
+        entry.key.text(), entry.host.empty() ? entry.name : entry.host);
+  }
+}
+
 // `before`: what the files had when they were read. What somebody has changed since is kept, and
 // shared with the next step.
 Status KeySync::writeFiles(const keys::KeySet& before, Nanos now_utc) {
   const auto change = [&](keys::AuthorizedKeys& list, keys::JoinBook& book) -> Status {
+    if (!baseExists()) {  // what is missing in a list that was made anew has not been removed
+      base_.reset();
+      saved_ = false;
+      return makeError(options_.authorized.string(), "was made anew meanwhile");
+    }
     const keys::KeySet now{list, book, {}};
     if (now.sameLists(before)) {
       list = theirs_.keys.authorized;
@@ -193,20 +216,27 @@ void KeyShare::run() {
     }
     failing = !status;
     if (status) backoff_.reset();
-    if (!waitForChange(status ? kInterval : backoff_.fail())) return;
+    if (!(status ? waitForChange() : waitAfterFailure())) return;
     const Nanos now = monotonicNow();
     changed = list_->changed(now);
     changed = joins_->changed(now) || changed;
   }
 }
 
-// Returns false if the thread is to end.
-bool KeyShare::waitForChange(Nanos longest) {
+// These return false if the thread is to end.
+bool KeyShare::waitForChange() {
   std::array<pollfd, 3> descriptors{{{stop_.get(), POLLIN, 0},
                                      {list_->descriptor(), POLLIN, 0},
                                      {joins_->descriptor(), POLLIN, 0}}};
-  ::poll(descriptors.data(), descriptors.size(), static_cast<int>(longest / kMillisecond));
+  ::poll(descriptors.data(), descriptors.size(), static_cast<int>(kInterval / kMillisecond));
   return descriptors[0].revents == 0;
+}
+
+// An attempt to replace a file is a change in its folder, too, so that would end the pause.
+bool KeyShare::waitAfterFailure() {
+  pollfd descriptor{stop_.get(), POLLIN, 0};
+  ::poll(&descriptor, 1, static_cast<int>(backoff_.fail() / kMillisecond));
+  return descriptor.revents == 0;
 }
 
 }  // namespace pingloom::controller

@@ -48,6 +48,8 @@ class KeySync {
   Result<keys::KeySet> mine();
   Result<bool> merge(Nanos now_utc);
   Status writeFiles(const keys::KeySet& before, Nanos now_utc);
+  bool baseExists() const;
+  void tellDropped(const keys::KeySet& before) const;
 
   const Options options_;
   std::optional<KeyStore> store_;
@@ -72,7 +74,8 @@ class KeyShare {
   KeyShare(KeySync::Options options, std::unique_ptr<FileWatcher> list,
            std::unique_ptr<FileWatcher> joins);
   void run();
-  bool waitForChange(Nanos longest);
+  bool waitForChange();
+  bool waitAfterFailure();
 
   KeySync sync_;  // the thread's
   std::unique_ptr<FileWatcher> list_;

@@ -200,13 +200,12 @@ void RedisClusterWriter::removeLeftoversIfDue() {
     return same ? Status() : makeError("redis cluster", "the plan, the leader or a master changes");
   };
   const IndexAccess access{[&](const std::string& key) -> Result<std::vector<std::string>> {
-                             if (auto status = go_on(); !status)
-                               return tl::unexpected(status.error());
+                             if (auto same = go_on(); !same) return tl::unexpected(same.error());
                              return client.members(key);
                            },
                            [&](Commands& commands) {
-                             auto status = go_on();
-                             return status ? client.run(commands) : status;
+                             auto same = go_on();
+                             return same ? client.run(commands) : same;
                            }};
   const auto done = removeLeftovers(*plan, access);
   if (!done) {

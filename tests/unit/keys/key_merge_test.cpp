@@ -99,6 +99,19 @@ TEST(KeyMerge, AKeyThatIsAuthorisedAnewIsValid) {
   EXPECT_TRUE(made.removed.empty());
 }
 
+TEST(KeyMerge, ARemovalCountsWhateverTheClockOfTheOtherWas) {
+  AuthorizedKey ahead = agent_a;
+  ahead.added = formatUtc(kNow + kHour);
+  EXPECT_TRUE(hostsOf(merged(with({ahead}), with({}), with({ahead}))).empty());
+}
+
+TEST(KeyMerge, AKeyThatIsAuthorisedAnewInTheSameSecondIsValid) {
+  const KeySet after = merged(with({agent_a}), with({}), with({agent_a}));
+  AuthorizedKey again = agent_a;
+  again.added = formatUtc(kNow);
+  EXPECT_EQ(hostsOf(merged(after, with({again}), after)), std::vector<std::string>{"a"});
+}
+
 TEST(KeyMerge, AChangeOfOneIsKept) {
   const AuthorizedKey moved = withAddress(agent_a, "10.0.0.9");
   for (const KeySet& made : {merged(with({agent_a}), with({moved}), with({agent_a})),
