@@ -50,7 +50,8 @@ COLLECTOR = "address: 127.0.0.1\nagents: [127.0.0.1]\n", {
     "address": ("[]", "x", "[10.0.0.1, x]", "''", "10.0.0.0/8"),
     "device": ("''", "mlx5_0/0", "mlx5_0/256", "[a]"),
     "controller": ("host:80", "ftp://host:80", "http://", "''", "http://host:99999"),
-    "controller_token": ("''", "token"),  # without a controller
+    "advertise": ("''", "10.0.0.1:1", "http://10.0.0.1:20715"),  # without a controller
+    "controller_token": ("''", "token"),
     "controller_ca": ("''", "ca.crt"),
     "agents": ("10.0.0.1", "[x]", "[{ interval: 1s }]", "[10.0.0.1, 10.0.0.1]", "[{ agent: 10.0.0.1, interval: 0s }]",
                "[10.0.0.1:0]", "[{ agent: 10.0.0.1, key: " + KEY + " }]"),
@@ -90,6 +91,7 @@ CONTROLLER = "pinglist: pinglist.yaml\nstate_dir: state\nhttp: 127.0.0.1:0\ncont
     "insecure": ("''", "maybe", "2"),
     "web_root": ("''", "[a]"),
     "url_file": ("''", "[a]"),
+    "collectors": ("x", "[a]", "{ token: '' }", "{ ca: '' }", "{ tokens: a }"),
     "redis": ("''", "Embedded", "'unix:'", "tcp:host", "tcp:host:0", "tcp::6379", "127.0.0.1:6379", "unix:/" + "x" * 200,
               "{ sentinel: x }", "{ sentinel: { master: m } }", "{ sentinel: { hosts: ['a:1'] } }",
               "{ sentinel: { master: m, hosts: [] } }", "{ sentinel: { master: m, hosts: [a] } }",
