@@ -17,7 +17,7 @@ Result<AuthorizedKeys> loadAuthorizedKeys(const std::filesystem::path& file);
 // The file beside the list of authorised keys that has the tokens and requests to join.
 std::filesystem::path joinFile(const std::filesystem::path& authorized);
 // The folder beside the list in which a controller that shares it with others keeps what they last
-// had in common (controller/cluster/key_share.h). A list that is made anew ends it.
+// had in common (controller/cluster/key_sync.h). A list that is made anew ends it.
 std::filesystem::path sharedFolder(const std::filesystem::path& authorized);
 // Refuses a world-writable file. A missing file counts as empty.
 Result<JoinBook> loadJoinBook(const std::filesystem::path& authorized);

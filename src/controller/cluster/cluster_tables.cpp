@@ -72,6 +72,21 @@ Status checkCluster(Database& database, const HistoryPlace& place) {
                                *version, kClusterVersion));
 }
 
+Result<std::string> installationOf(Database& database) {
+  auto select = database.prepare("SELECT installation FROM pingloom_cluster");
+  if (!select) return tl::unexpected(select.error());
+  const auto row = select->step();
+  if (!row) return tl::unexpected(row.error());
+  return std::string(*row ? select->bytes(0) : "");
+}
+
+Status limitStatements(Database& database) {
+  const auto limits =
+      fmt::format("SET statement_timeout = {0}; SET idle_in_transaction_session_timeout = {0}",
+                  kStatementLimitMs);
+  return database.execute(limits.c_str());
+}
+
 Status initCluster(const HistoryPlace& place) {
   auto database = Database::open(place);
   if (!database) return tl::unexpected(database.error());

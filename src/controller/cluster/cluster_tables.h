@@ -21,6 +21,8 @@
 //                       removed       what was revoked, and when (keys/key_merge.h)
 #pragma once
 
+#include <string>
+
 #include "common/error.h"
 #include "controller/history/sql/database.h"
 #include "controller/history/sql/place.h"
@@ -33,5 +35,10 @@ constexpr int kClusterVersion = 1;
 Status initCluster(const HistoryPlace& place);
 // Returns an error if the tables are missing or of another version.
 Status checkCluster(Database& database, const HistoryPlace& place);
+// The random id of the installation that the database belongs to.
+Result<std::string> installationOf(Database& database);
+// From now on a statement, and a transaction that stands still, ends after kStatementLimitMs.
+constexpr int kStatementLimitMs = 1500;
+Status limitStatements(Database& database);
 
 }  // namespace pingloom::controller

@@ -1,26 +1,13 @@
 #include "controller/cluster/key_store.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "controller/cluster/cluster_tables.h"
-#include "controller/cluster/lease_store.h"
 
 namespace pingloom::controller {
 namespace {
 
 constexpr const char* kTable = "the database's pingloom_keys";
-
-Result<std::string> textOf(Database& database, const char* sql) {
-  auto statement = database.prepare(sql);
-  if (!statement) return tl::unexpected(statement.error());
-  const auto row = statement->step();
-  if (!row) return tl::unexpected(row.error());
-  std::string text(*row ? statement->bytes(0) : std::string_view());
-  statement->reset();
-  return text;
-}
 
 // What is in the database has been written by programs of ours, and is checked like anything that
 // comes from outside.
@@ -45,17 +32,12 @@ Result<KeyStore> KeyStore::open(const HistoryPlace& place, const std::string& in
   auto database = Database::open(place);
   if (!database) return tl::unexpected(database.error());
   if (auto status = checkCluster(*database, place); !status) return tl::unexpected(status.error());
-  const auto found = textOf(*database, "SELECT installation FROM pingloom_cluster");
+  const auto found = installationOf(*database);
   if (!found) return tl::unexpected(found.error());
   if (*found != installation) {
     return makeError(place.text(), "is the database of another installation");
   }
-  const auto limits =
-      fmt::format("SET statement_timeout = {0}; SET idle_in_transaction_session_timeout = {0}",
-                  LeaseStore::kStatementLimitMs);
-  if (auto status = database->execute(limits.c_str()); !status) {
-    return tl::unexpected(status.error());
-  }
+  if (auto status = limitStatements(*database); !status) return tl::unexpected(status.error());
   KeyStore made(std::move(*database));
   auto status = made.database_.prepareAll(
       {{&made.read_, "SELECT id, authorized, joins, removed FROM pingloom_keys WHERE id <> ?1"},

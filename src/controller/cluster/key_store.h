@@ -1,6 +1,6 @@
 // The list of authorised keys and the join book that controllers share, in the table pingloom_keys
 // (cluster_tables.h), on a connection of its own. One thread, which owns it. A statement waits
-// LeaseStore::kStatementLimitMs at most, but a COMMIT waits for a synchronous replica for as long
+// kStatementLimitMs at most, but a COMMIT waits for a synchronous replica for as long
 // as the server does; otherwise the limits of sql/postgres.h hold.
 #pragma once
 

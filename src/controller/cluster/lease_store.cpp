@@ -36,11 +36,7 @@ Result<LeaseStore> LeaseStore::open(const HistoryPlace& place) {
 }
 
 Status LeaseStore::prepare() {
-  const auto limits = fmt::format(
-      "SET statement_timeout = {0}; SET "
-      "idle_in_transaction_session_timeout = {0}",
-      kStatementLimitMs);
-  if (auto status = database_.execute(limits.c_str()); !status) return status;
+  if (auto status = limitStatements(database_); !status) return status;
   auto verdicts = VerdictStore::open(database_);
   if (!verdicts) return tl::unexpected(verdicts.error());
   verdicts_ = std::move(*verdicts);
@@ -73,14 +69,6 @@ Status LeaseStore::prepare() {
         "EXISTS (SELECT 1 FROM pingloom_controllers c WHERE c.session = pingloom_leader.session)"},
        {&members_, members.c_str()},
        {&leave_, "DELETE FROM pingloom_controllers WHERE session = ?1"}});
-}
-
-Result<std::string> LeaseStore::installation() {
-  auto select = database_.prepare("SELECT installation FROM pingloom_cluster");
-  if (!select) return tl::unexpected(select.error());
-  const auto row = select->step();
-  if (!row) return tl::unexpected(row.error());
-  return std::string(*row ? select->bytes(0) : "");
 }
 
 Result<Nanos> LeaseStore::utc() {

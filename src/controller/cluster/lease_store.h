@@ -17,6 +17,7 @@
 #include "common/error.h"
 #include "common/time.h"
 #include "controller/cluster/address_store.h"
+#include "controller/cluster/cluster_tables.h"
 #include "controller/history/fence.h"
 #include "controller/history/sql/database.h"
 #include "controller/history/sql/place.h"
@@ -29,14 +30,13 @@ constexpr Nanos kControllerLease = 3 * kSecond;
 
 class LeaseStore {
  public:
-  static constexpr int kStatementLimitMs = 1500;
   static constexpr std::int64_t kMaxMembers = 64;
 
   // Fails if the database has no history or no tables for several controllers, or those of another
   // version.
   static Result<LeaseStore> open(const HistoryPlace& place);
 
-  Result<std::string> installation();
+  Result<std::string> installation() { return installationOf(database_); }
   Result<Nanos> utc();
 
   struct Joined {

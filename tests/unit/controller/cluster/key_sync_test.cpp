@@ -1,5 +1,5 @@
 // Shares keys through a real PostgreSQL server (controller.history_in_postgres).
-#include "controller/cluster/key_share.h"
+#include "controller/cluster/key_sync.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 #include "unit/controller/history/test_history.h"
 #include "unit/controller/support.h"
 
-namespace pingloom::controller::key_share_test {
+namespace pingloom::controller::key_sync_test {
 namespace {
 
 using testing::ElementsAre;
@@ -228,4 +228,4 @@ TEST_F(KeySyncTest, WhatIsNoListIsRefusedAndTheFilesStay) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller::key_share_test
+}  // namespace pingloom::controller::key_sync_test
