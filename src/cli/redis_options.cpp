@@ -12,6 +12,7 @@
 namespace pingloom::cli {
 namespace po = boost::program_options;
 
+using controller::kMaxRedisServers;
 using controller::parseRedisServer;
 using controller::RedisServer;
 using controller::RedisTarget;
@@ -22,7 +23,6 @@ constexpr std::string_view kDefaultRedis = "unix:/var/lib/pingloom/controller/re
 constexpr std::string_view kTargetForm =
     "write unix:/path/to/redis.sock, tcp:HOST:PORT, sentinel:MASTER@HOST:PORT,... or "
     "cluster:HOST:PORT,...";
-constexpr std::size_t kMaxRedisServers = 16;
 
 // Returns no servers if one is malformed, or if there are too many.
 std::vector<RedisServer> parseServers(std::string_view text) {
@@ -95,11 +95,7 @@ Result<RedisTarget> parseRedisTarget(std::string_view text) {
   }
   if (take("tcp:")) {
     auto server = parseRedisServer(text);
-    if (!server) return refused;
-    target.kind = RedisTarget::Kind::kTcp;
-    target.host = std::move(server->host);
-    target.port = server->port;
-    return target;
+    return server ? target.at(*server) : Result<RedisTarget>(refused);
   }
   if (take("sentinel:")) {
     target.kind = RedisTarget::Kind::kSentinel;

@@ -11,15 +11,12 @@
 namespace pingloom::controller {
 namespace {
 
-constexpr std::size_t kMaxRedisServers = 16;
 constexpr std::size_t kMaxMasterName = 255;
 
 Status readTcpTarget(const yaml::Node& node, std::string_view target, RedisTarget& out) {
   auto server = parseRedisServer(target);
   if (!server) return node.error("write tcp:HOST:PORT");
-  out.kind = RedisTarget::Kind::kTcp;
-  out.host = std::move(server->host);
-  out.port = server->port;
+  out = out.at(*server);
   return {};
 }
 

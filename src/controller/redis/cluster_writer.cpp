@@ -82,12 +82,7 @@ std::vector<RedisServer> RedisClusterWriter::whomToAsk() {
 }
 
 Result<SlotTable> RedisClusterWriter::ask(const RedisServer& server) {
-  RedisTarget target;
-  target.kind = RedisTarget::Kind::kTcp;
-  target.host = server.host;
-  target.port = server.port;
-  target.tls = target_.tls;
-  const auto connection = RedisConnection::connect(target, login_);
+  const auto connection = RedisConnection::connect(target_.at(server), login_);
   if (!connection) return tl::unexpected(connection.error());
   return askForSlots(**connection, server);
 }

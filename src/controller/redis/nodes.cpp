@@ -13,11 +13,7 @@ Result<RedisConnection*> RedisNodes::to(const RedisServer& server) {
   auto& connection = connections_[server.text()];
   if (connection != nullptr) return connection.get();
   if (connections_.size() > kMaxConnections) clear();
-  RedisTarget target = target_;
-  target.kind = RedisTarget::Kind::kTcp;
-  target.host = server.host;
-  target.port = server.port;
-  auto made = RedisConnection::connect(target, login_);
+  auto made = RedisConnection::connect(target_.at(server), login_);
   if (!made) return tl::unexpected(made.error());
   (*made)->keepRedirects();
   return (connections_[server.text()] = std::move(*made)).get();

@@ -9,12 +9,8 @@ namespace pingloom::controller {
 
 Result<RedisTarget> Sentinels::askForMaster() const {
   const RedisServer& server = target_.servers[asked_];
-  RedisTarget target;
-  target.tls = target_.tls;
-  target.kind = RedisTarget::Kind::kTcp;
-  target.host = server.host;
-  target.port = server.port;
-  const auto sentinel = RedisConnection::connect(target, {"", target_.sentinel_password_file});
+  const auto sentinel =
+      RedisConnection::connect(target_.at(server), {"", target_.sentinel_password_file});
   if (!sentinel) return tl::unexpected(sentinel.error());
   Commands question;
   question.add(std::string_view("SENTINEL"), std::string_view("get-master-addr-by-name"),
@@ -27,9 +23,7 @@ Result<RedisTarget> Sentinels::askForMaster() const {
   if (answer->size() != 2 || answer->front().empty() || !port || *port == 0) {
     return makeError(entity, "does not answer with an address");
   }
-  target.host = answer->front();
-  target.port = static_cast<std::uint16_t>(*port);
-  return target;
+  return target_.at({answer->front(), static_cast<std::uint16_t>(*port)});
 }
 
 }  // namespace pingloom::controller

@@ -2,6 +2,7 @@
 // sentinels say, or the servers of a cluster.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -38,6 +39,8 @@ struct RedisTls {
   std::filesystem::path key;          // "" if and only if there is no certificate
 };
 
+constexpr std::size_t kMaxRedisServers = 16;  // that are named
+
 struct RedisTarget {
   enum class Kind { kEmbedded, kUnix, kTcp, kSentinel, kCluster };
   Kind kind = Kind::kEmbedded;
@@ -50,6 +53,14 @@ struct RedisTarget {
   std::filesystem::path sentinel_password_file = {};  // "": they want none; read at each question
   std::optional<RedisTls> tls = {};                   // of all these servers; not with a socket
 
+  // One of the servers, over TCP. What else there is to know about all of them stays.
+  RedisTarget at(const RedisServer& server) const {
+    RedisTarget one = *this;
+    one.kind = Kind::kTcp;
+    one.host = server.host;
+    one.port = server.port;
+    return one;
+  }
   // "unix:/run/redis.sock", "tcp:10.0.0.5:6379", "sentinel:mymaster", "cluster:10.0.0.5:6379"
   std::string text() const {
     if (kind == Kind::kSentinel) return "sentinel:" + master;

@@ -98,9 +98,7 @@ void RedisWriter::run() {
 }
 
 void RedisWriter::useMaster() {
-  target_.kind = RedisTarget::Kind::kTcp;
-  target_.host = lane_->master.server.host;
-  target_.port = lane_->master.server.port;
+  target_ = target_.at(lane_->master.server);
   commands_.keepOnly(&lane_->master.slots);
 }
 
