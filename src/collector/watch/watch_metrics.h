@@ -10,14 +10,10 @@
 
 namespace pingloom::collector {
 
-struct WatchedOwner {
+struct WatchedOwner : WatchState {
   std::string host, application;
   std::uint32_t pid = 0;
   std::uint64_t owner = 0;  // 0 if its series do not have this label
-  bool anomalous = false;
-  bool judged = false;
-  double score = 0;
-  std::vector<Deviation> deviations;  // while it is anomalous
 };
 
 struct WatchFigures {

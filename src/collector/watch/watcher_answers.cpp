@@ -8,6 +8,18 @@
 #include "collector/watch/watcher.h"
 
 namespace pingloom::collector {
+namespace {
+
+// Adds what one of an owner's watches says to what is known of the owner.
+void include(WatchState& state, const OwnerWatch& watch) {
+  state.anomalous = state.anomalous || watch.anomalous();
+  for (Deviation& deviation : watch.deviations()) state.deviations.push_back(std::move(deviation));
+  if (!watch.judged()) return;
+  state.score = state.judged ? std::max(state.score, watch.score()) : watch.score();
+  state.judged = true;
+}
+
+}  // namespace
 
 std::vector<WatchEvent> Watcher::events() const {
   const std::lock_guard lock(mutex_);
@@ -42,14 +54,7 @@ std::map<std::uint64_t, WatchState> Watcher::states(const AgentView& agent) cons
     if (std::get<0>(group->first) != agent.agent) break;
     const Entry& entry = group->second;
     if (std::get<1>(group->first) != agent.incarnation || entry.watch == nullptr) continue;
-    WatchState& state = found[entry.owner];
-    state.anomalous = state.anomalous || entry.watch->anomalous();
-    for (Deviation& deviation : entry.watch->deviations()) {
-      state.deviations.push_back(std::move(deviation));
-    }
-    if (!entry.watch->judged()) continue;
-    state.score = state.judged ? std::max(state.score, entry.watch->score()) : entry.watch->score();
-    state.judged = true;
+    include(found[entry.owner], *entry.watch);
   }
   return found;
 }
@@ -87,14 +92,7 @@ void Watcher::metrics(MetricsText& out) const {
     figures.suppressed += entry.watch->sampler().suppressed();
     // An agent of before `namesake` does not tell a process's connections apart.
     const std::uint64_t number = entry.numbered ? entry.owner : 0;
-    WatchedOwner& owner = merged[{entry.host, entry.application, entry.pid, number}];
-    owner.anomalous = owner.anomalous || entry.watch->anomalous();
-    for (Deviation& deviation : entry.watch->deviations()) {
-      owner.deviations.push_back(std::move(deviation));
-    }
-    if (!entry.watch->judged()) continue;
-    owner.score = owner.judged ? std::max(owner.score, entry.watch->score()) : entry.watch->score();
-    owner.judged = true;
+    include(merged[{entry.host, entry.application, entry.pid, number}], *entry.watch);
   }
   for (auto& [who, owner] : merged) {
     std::tie(owner.host, owner.application, owner.pid, owner.owner) = who;
