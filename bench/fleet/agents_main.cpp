@@ -1,8 +1,6 @@
 // Runs simulated agents against controllers that run already: the real control client of each, with
 // made-up rows, for as long as it is told. tests/chaos/fleet_run.py kills the controllers and what
 // they share meanwhile. Prints how many batches were closed once all of them are acknowledged.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <boost/program_options/value_semantic.hpp>
 #include <iostream>
@@ -29,14 +27,6 @@ struct Options {
   Nanos window = 5 * kSecond;
   int seconds = 60;
 };
-
-std::string pinglistText(const Options& options) {
-  return fmt::format(
-      "version: 1\ndefaults: {{ interval: 200ms, timeout: 100ms, window: {} }}\nprobes:\n"
-      "  - name: {}\n    protocol: udp\n    from: {}\n    to: {}\n",
-      formatDuration(options.window), kProbeName, listOf(options.agents, agentAddress),
-      listOf(options.rows, destinationAddress));
-}
 
 Status run(const Options& options) {
   FleetShape shape = shapeOf(options.rows, options.window);
@@ -94,7 +84,7 @@ int main(const std::vector<std::string>& arguments) {
   }
   options.window = *length;
   if (values.count("pinglist") != 0) {
-    std::cout << pinglistText(options);
+    std::cout << udpPinglist(options.agents, options.rows, options.window);
     return 0;
   }
   log::init("fleet_agents", log::Level::kError);

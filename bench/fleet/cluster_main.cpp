@@ -48,14 +48,6 @@ struct Options {
   std::string postgres;  // the folder of its socket
 };
 
-std::string pinglistText(const Options& options) {
-  return fmt::format(
-      "version: 1\ndefaults: {{ interval: 200ms, timeout: 100ms, window: {} }}\nprobes:\n"
-      "  - name: {}\n    protocol: udp\n    from: {}\n    to: {}\n",
-      formatDuration(options.window), kProbeName, listOf(options.agents, agentAddress),
-      listOf(options.rows, destinationAddress));
-}
-
 nlohmann::json ask(const ControllerProcess& controller, const std::string& path) {
   const auto answer = http::get(controller.url(), path, 10 * kSecond);
   if (!answer || answer->status != 200) return {};
@@ -120,8 +112,8 @@ Status Bench::begin(std::size_t controllers) {
                                            "], database: postgres, user: postgres } }\n"
                                      : std::string();
   for (std::size_t i = 0; i < controllers; ++i) {
-    auto& made = controllers_.emplace_back(
-        std::make_unique<ControllerProcess>(builtController(), pinglistText(options_), history));
+    auto& made = controllers_.emplace_back(std::make_unique<ControllerProcess>(
+        builtController(), udpPinglist(options_.agents, options_.rows, options_.window), history));
     if (shared && i == 0) {
       if (auto status = made->initHistory(); !status) return status;
     }

@@ -1,5 +1,7 @@
 #include "fleet.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "common/duration.h"
@@ -22,6 +24,14 @@ FleetShape shapeOf(std::uint32_t rows, Nanos window) {
   made.window = window;
   made.row_bytes = makeRows(destinations, kSamples);
   return made;
+}
+
+std::string udpPinglist(std::uint32_t agents, std::uint32_t rows, Nanos window) {
+  return fmt::format(
+      "version: 1\ndefaults: {{ interval: 200ms, timeout: 100ms, window: {} }}\nprobes:\n"
+      "  - name: {}\n    protocol: udp\n    from: {}\n    to: {}\n",
+      formatDuration(window), kProbeName, listOf(agents, agentAddress),
+      listOf(rows, destinationAddress));
 }
 
 std::string listOf(std::uint32_t count, IpAddress (*address)(std::uint32_t)) {
