@@ -175,11 +175,16 @@ check_key_files() {
   done
 }
 
+# may_have_address tells whether an address is one of this host's, or whether nobody can say.
+may_have_address() { # ADDRESS
+  command -v ip >/dev/null || return 0
+  ip -o addr show 2>/dev/null | awk '{ sub(/\/.*/, "", $4); print $4 }' | grep -qxiF -e "$1"
+}
+
 # Services can bind only what the host has.
 check_given_address() {
   was_given --address || return 0
-  command -v ip >/dev/null || return 0
-  ip -o addr show 2>/dev/null | awk '{ sub(/\/.*/, "", $4); print $4 }' | grep -qxiF -e "$address" ||
+  may_have_address "$address" ||
     bad "--address $address is no address of this host (ip addr shows them)"
 }
 

@@ -36,8 +36,7 @@ check_bound() { # KEY
   host=${host#[} host=${host%]}
   case $host in '' | 0.0.0.0 | :: | 127.* | ::1 | localhost) return 0 ;; esac
   [[ $text == *:* ]] || return 0  # a port alone
-  command -v ip >/dev/null || return 0
-  ip -o addr show 2>/dev/null | awk '{ sub(/\/.*/, "", $4); print $4 }' | grep -qxiF -e "$host" ||
+  may_have_address "$host" ||
     bad "$join/controller.yaml says '$1: $text', which is no address of this host: write one that all hosts have there, such as 0.0.0.0:${text##*:}"
 }
 
