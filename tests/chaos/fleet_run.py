@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A fleet of simulated agents (bench/fleet/agents_main.cpp) against three controllers, while each controller, PostgreSQL's
-primary and a master of the Redis Cluster are killed in turn. Ends with 1 if a batch is missing in the history or there twice, or a survivor
-does not show every pair again."""
+"""A fleet of simulated agents (bench/fleet/agents_main.cpp) against three controllers, while each controller,
+PostgreSQL's primary and a master of the Redis Cluster are killed in turn. Ends with 1 if a batch is missing in the history
+or there twice, or a survivor does not show every pair again."""
 
 import argparse
 import itertools
@@ -45,7 +45,6 @@ class FleetWorld(SeveralControllers):
     def __init__(self, case, given):
         super().__init__(case, 0, given.seed, (), Controller)
         self.given = given
-        self.shared = False
         self.write_pinglist(subprocess.run([*self._agents(), "--pinglist"], capture_output=True, text=True, check=True).stdout)
 
     def _agents(self):
@@ -59,7 +58,7 @@ class FleetWorld(SeveralControllers):
         self.fleet = self.run("fleet", *self._agents(), "--controllers", *(one.address for one in self.controllers))
         return self
 
-    def amiss(self, _=None):
+    def amiss(self):
         """What is wrong; nothing once every agent is home and every controller that runs shows every pair as ok."""
         assert self.fleet.running(), self.fleet.tail()
         running = self.running()
@@ -91,10 +90,9 @@ class FleetWorld(SeveralControllers):
 
 def inflict(world, name):
     fault = faults.ALL[name]
-    before = world.controllers[:]
     fault.inflict(world)
     took = time.monotonic() - world.lifted_at + world.well()
-    killed = [one.name for one in before if not one.process.running()]
+    killed = [one.name for one in world.controllers if not one.process.running()]
     peak = max(resident(one.process.pid) for one in world.running()) >> 20
     print(f"{name} {' '.join(killed)}: all pairs of {world.given.agents} agents shown by all that run after {took:.1f} s; "
           f"a controller has {peak} MiB", flush=True)

@@ -48,9 +48,7 @@ class SeveralControllers(World):
         self.primary.sql("ALTER TABLE blocks ADD COLUMN writer TEXT NOT NULL DEFAULT current_user", "pingloom")
         self.replica = None
         databases = [addresses[0] for _, addresses in self.database_hosts]
-        self.controllers = []
-        for name in NAMES:
-            self.controllers.append(self.made(kind, name, databases))
+        self.controllers = [self.made(kind, name, databases) for name in NAMES]
         everyone = "[" + ", ".join(one.address for one in self.controllers) + "]"
         for index in range(hosts):
             self.agent_options[index] = {"controller": everyone}
@@ -106,17 +104,16 @@ class SeveralControllers(World):
 
     def history_file(self):
         """The history as a file, for selftest.py."""
-        lines = self.primary.sql(f"SELECT {COLUMNS.replace('source', '''encode(source, 'hex')''')} FROM blocks ORDER BY id".replace(
-            "content", "encode(content, 'hex')"), "pingloom")
+        lines = self.primary.sql("SELECT probe, encode(source, 'hex'), path, start_ns, window_ns, minute, incarnation, sequence,"
+                                 " encode(content, 'hex') FROM blocks ORDER BY id", "pingloom")
         path = self.directory / "history.sqlite"
         path.unlink(missing_ok=True)
         with contextlib.closing(sqlite3.connect(path)) as file:
             file.execute(f"CREATE TABLE blocks(id INTEGER PRIMARY KEY, {COLUMNS})")
             for line in lines:
-                probe, source, path_id, start, window, minute, incarnation, sequence, content = line.split("|")
+                probe, source, *numbers, content = line.split("|")
                 file.execute(f"INSERT INTO blocks({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                             (probe, bytes.fromhex(source), int(path_id), int(start), int(window), int(minute),
-                              int(incarnation), int(sequence), bytes.fromhex(content)))
+                             (probe, bytes.fromhex(source), *map(int, numbers), bytes.fromhex(content)))
             file.commit()
         return path
 

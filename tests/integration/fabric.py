@@ -2,15 +2,32 @@
 IPv4 and IPv6. The controller and the test itself are on the bridge. On request the hosts have a second
 network, which the test may break while the control connections go on."""
 
+import contextlib
 import os
 import subprocess
 
 import namespaces
+import private_network
 from processes import Process
 
 
 def ip(*words, inside=None):
     subprocess.run(["ip", *words], check=True, capture_output=True, preexec_fn=inside)
+
+
+@contextlib.contextmanager
+def apart(near, count):
+    """Cuts these of the first `count` hosts off from the others, both ways. All reach the bridge itself."""
+    far = set(range(count)) - set(near)
+    near, far = (", ".join(f'"port{index}"' for index in sorted(part)) for part in (near, far))
+    private_network.nft("add table bridge chaos",
+                        "add chain bridge chaos through { type filter hook forward priority 0; }",
+                        f"add rule bridge chaos through iifname {{ {near} }} oifname {{ {far} }} drop",
+                        f"add rule bridge chaos through iifname {{ {far} }} oifname {{ {near} }} drop")
+    try:
+        yield
+    finally:
+        private_network.nft("delete table bridge chaos")
 
 
 class Fabric:

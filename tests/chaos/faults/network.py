@@ -40,13 +40,6 @@ def controller_cut(world):
 @fault("half of the hosts do not reach the other half for 6 s; all reach the controller", KEPT,
        "a block of the heatmap: `loss`, then `down`", needs=("fabric",))
 def split(world):
-    half = len(world.addresses) // 2
-    names = [f"port{index}" for index in range(len(world.addresses))]
-    near, far = (", ".join(f'"{name}"' for name in part) for part in (names[:half], names[half:]))
-    private_network.nft("add table bridge chaos",
-                        "add chain bridge chaos through { type filter hook forward priority 0; }",
-                        f"add rule bridge chaos through iifname {{ {near} }} oifname {{ {far} }} drop",
-                        f"add rule bridge chaos through iifname {{ {far} }} oifname {{ {near} }} drop")
-    time.sleep(6)
-    private_network.nft("delete table bridge chaos")
+    with fabric.apart(range(len(world.addresses) // 2), len(world.addresses)):
+        time.sleep(6)
     world.lifted()
