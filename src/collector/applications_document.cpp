@@ -39,7 +39,7 @@ int badness(PageState state) {
   return 4;
 }
 
-std::map<std::uint64_t, OwnerSum> ownersOf(const AgentView& agent) {
+std::map<std::uint64_t, OwnerSum> sumsByOwner(const AgentView& agent) {
   std::map<std::uint64_t, OwnerSum> owners;
   for (const PageView& page : agent.pages) {
     OwnerSum& owner = owners[page.info->owner];
@@ -89,7 +89,7 @@ http::Response applicationsDocument(const Board& board, const Watcher* watcher,
     const AgentView agent = entry->copy();
     const auto states =
         watcher == nullptr ? std::map<std::uint64_t, WatchState>() : watcher->states(agent);
-    for (const auto& [number, owner] : ownersOf(agent)) {
+    for (const auto& [number, owner] : sumsByOwner(agent)) {
       const auto state = states.find(number);
       list.push_back(ownerJson(agent, owner, state == states.end() ? nullptr : &state->second));
     }

@@ -14,7 +14,7 @@
 namespace pingloom::collector {
 namespace {
 
-std::map<std::uint64_t, PagesOfOwner> ownersOf(const AgentView& agent) {
+std::map<std::uint64_t, PagesOfOwner> pagesByOwner(const AgentView& agent) {
   std::map<std::uint64_t, PagesOfOwner> owners;
   for (const PageView& page : agent.pages) owners[page.info->owner].push_back(&page);
   return owners;
@@ -142,7 +142,7 @@ std::unique_ptr<OwnerWatch> Watcher::remove(Entry& entry) {
 bool Watcher::observeAgent(const AgentView& agent, bool make) {
   bool complete = true;
   const std::lock_guard lock(mutex_);
-  for (const auto& [owner, pages] : ownersOf(agent)) {
+  for (const auto& [owner, pages] : pagesByOwner(agent)) {
     std::size_t number = 0;
     for (const PagesOfOwner& group : groupsOf(pages)) {
       Entry& entry = groups_[{agent.agent, agent.incarnation, owner, number}];
