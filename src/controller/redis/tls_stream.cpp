@@ -61,10 +61,21 @@ Status RedisTlsStream::send(std::string_view bytes) {
     std::size_t sent = 0;
     ERR_clear_error();
     const int result = SSL_write_ex(tls_.get(), bytes.data(), bytes.size(), &sent);
-    if (result != 1) return tl::unexpected(failure(result));
+    if (result != 1) return tl::unexpected(sendFailure(result));
     bytes.remove_prefix(sent);
   }
   return {};
+}
+
+Error RedisTlsStream::sendFailure(int result) {
+  const int saved = errno;
+  Error sending = failure(result);
+  if (saved != EPIPE && saved != ECONNRESET) return sending;
+  char byte = 0;
+  ERR_clear_error();
+  const int received = SSL_read(tls_.get(), &byte, 1);
+  const bool alert = received <= 0 && SSL_get_error(tls_.get(), received) == SSL_ERROR_SSL;
+  return alert ? failure(received) : sending;
 }
 
 Result<std::size_t> RedisTlsStream::receive(std::span<char> out) {

@@ -32,6 +32,9 @@ class RedisTlsStream {
   Status load(const RedisTls& files);
   // Returns the error of an operation that has failed with `result`.
   Error failure(int result) const;
+  // Returns the server's alert instead, if it has sent one before it closed the connection: a
+  // server of TLS 1.3 looks at the client's certificate after SSL_connect() has succeeded.
+  Error sendFailure(int result);
 
   const std::string entity_;
   http::TlsClientContext context_;
