@@ -79,7 +79,7 @@ labels=()
 causes() {
   awk '
     /^[0-9]+\/[0-9]+ Testing: / { name = $3; lines = 0 }
-    /FAIL|Failure|[Ee]rror:|AssertionError|not ok / { said[lines++ % 4] = substr($0, 1, 300) }
+    /FAIL|Failure|[Ee]rror:|ERROR:|AssertionError|not ok / { said[lines++ % 4] = substr($0, 1, 300) }
     /^Test Failed/ {
       printf "\n==> %s failed:\n", name
       for (i = lines > 4 ? lines - 4 : 0; i < lines; ++i) print "  " said[i % 4]
