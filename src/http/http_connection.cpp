@@ -6,12 +6,24 @@
 #include <utility>
 
 #include "common/log.h"
+#include "http/gzip.h"
+#include "http/media_type.h"
 #include "http/websocket_connection.h"
 
 namespace pingloom::http {
 namespace {
 
 constexpr std::size_t kSmallAnswer = 64 * 1024;
+
+// Compresses the body where the client allows it.
+void encode(Response& response, bool allowed) {
+  response.headers.emplace_back("Vary", "Accept-Encoding");
+  if (!allowed) return;
+  auto compressed = gzip(response.body);
+  if (!compressed) return;
+  response.body = std::move(*compressed);
+  response.headers.emplace_back("Content-Encoding", "gzip");
+}
 
 }  // namespace
 
@@ -72,7 +84,8 @@ void HttpConnection::refuse(unsigned status, std::string_view reason) {
 void HttpConnection::dispatch() {
   BeastRequest request = parser_->release();
   const bool head = request.method() == beast::http::verb::head;
-  const Manner manner{request.version(), request.keep_alive(), head};
+  const Manner manner{request.version(), request.keep_alive(), head,
+                      allowsGzip(view(request[beast::http::field::accept_encoding]))};
   if (refuse_all_) return answer(answerTo(*refuse_all_), {manner.version, false, head});
   auto checked = check(*service_, slot_->peer(), request);
   if (!checked) {
@@ -119,6 +132,7 @@ void HttpConnection::upgrade(const BeastRequest& request, const Request& checked
 void HttpConnection::answer(Response&& response, const Manner& manner) {
   if (response.stream != nullptr) return answerByPieces(std::move(response), manner);
   ServerCounters& counters = *service_->options.counters;
+  if (isWorthGzip(response)) encode(response, manner.gzip);
   // A single answer may exceed the limit on its own; the number of connections bounds small ones.
   if (response.body.size() > kSmallAnswer && counters.unsent_bytes > 0 &&
       counters.unsent_bytes + response.body.size() > service_->options.limits.unsent_bytes) {

@@ -31,6 +31,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     unsigned version = 11;
     bool keep_alive = false;
     bool head = false;
+    bool gzip = false;
   };
 
   void limitTime();

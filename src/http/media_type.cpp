@@ -31,7 +31,8 @@ unsigned weightOf(std::string_view text) {
   return std::min(weight, kWhole);
 }
 
-// How exactly a range names a type: 1 "*/*", 2 "text/*", 3 "text/csv"; 0: not at all.
+// How exactly a range names a type: 1 "*/*", 2 "text/*", 3 "text/csv"; 0: not at all. An encoding
+// is a type without a major one: "*" is 2, and "gzip" 3.
 unsigned exactness(std::string_view range, std::string_view type) {
   if (equalsIgnoringCase(range, type)) return 3;
   const std::size_t major = type.find('/') + 1;
@@ -65,6 +66,11 @@ std::tuple<unsigned, unsigned> standingOf(std::string_view type, std::string_vie
 
 bool prefers(std::string_view accept, std::string_view wanted, std::string_view usual) {
   return standingOf(wanted, accept) > standingOf(usual, accept);
+}
+
+bool allowsGzip(std::string_view accept_encoding) {
+  const auto [weight, exact] = standingOf("gzip", accept_encoding);
+  return weight > 0;
 }
 
 bool isJson(std::string_view content_type) {

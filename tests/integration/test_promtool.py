@@ -1,10 +1,12 @@
 """promtool accepts the metrics of every daemon: agent, controller, collector, translator, and the pages that a collector exposes, and
 docs/metrics.md explains each of them. The shipped alerts fire when they should."""
 
+import gzip
 import pathlib
 import re
 import subprocess
 import unittest
+import urllib.request
 
 from mesh import ROOT, Mesh, free_port
 from pages_hosts import pages_address, pages_socket
@@ -69,6 +71,19 @@ class Promtool(unittest.TestCase):
         for text in [*expositions, self.collector("/metrics/adaptive")]:
             self.accepted(text)
         self.documented("".join(map(str, expositions)))
+        places = [(self.pages, self.collector_port), (self.mesh.home, self.mesh.http_port),
+                  (f"{self.mesh.subnet}.201", self.translator_port), (self.mesh.addresses[0], self.mesh.agent_http_port)]
+        for address, port in places:
+            self.accepted(self.compressed(f"http://{address}:{port}/metrics"))
+
+    def compressed(self, url):
+        request = urllib.request.Request(url, headers={"Accept-Encoding": "gzip"})
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            self.assertEqual(answer.headers["Content-Encoding"], "gzip", url)
+            body = answer.read()
+        text = gzip.decompress(body)
+        print(f"{url}: {len(text)} bytes as {len(body)}")
+        return text
 
     def documented(self, text):
         shown = {name for name in re.findall(r"^# TYPE (\S+)", text, re.MULTILINE) if not name.startswith("lab_")}
