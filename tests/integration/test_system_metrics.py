@@ -89,6 +89,7 @@ class SystemMetrics(PagesCase):
             return int(dict(zip(names.split(), values.split()))["InDatagrams"])
 
         self.between("node_netstat_Udp_InDatagrams", datagrams)
+        self.between("node_netstat_Ip6_InOctets", lambda: int(re.search(r"^Ip6InOctets\s+(\d+)", proc("net/snmp6"), re.M)[1]))
         disks = [line.split() for line in proc("diskstats").splitlines()]
         for name in {fields[2] for fields in disks if re.fullmatch("[sv]d[a-z]|nvme[0-9]+n1", fields[2])}:
             def written(name=name):

@@ -55,6 +55,40 @@ constexpr auto kNetstat = std::to_array<ProtocolCounter>({
      {"node_netstat_Udp_SndbufErrors", "Datagrams dropped because a send buffer was full."}},
 });
 
+struct Ipv6Counter {
+  std::string_view name;  // as in the file
+  Family family;
+};
+
+// What node_exporter selects for IPv6.
+constexpr auto kIpv6 = std::to_array<Ipv6Counter>({
+    {"Ip6InOctets", {"node_netstat_Ip6_InOctets", "Bytes of IPv6 packets received."}},
+    {"Ip6OutOctets", {"node_netstat_Ip6_OutOctets", "Bytes of IPv6 packets sent."}},
+    {"Icmp6InMsgs", {"node_netstat_Icmp6_InMsgs", "ICMPv6 messages received."}},
+    {"Icmp6InErrors", {"node_netstat_Icmp6_InErrors", "ICMPv6 messages received in error."}},
+    {"Icmp6OutMsgs", {"node_netstat_Icmp6_OutMsgs", "ICMPv6 messages sent."}},
+    {"Udp6InDatagrams", {"node_netstat_Udp6_InDatagrams", "Datagrams received over IPv6."}},
+    {"Udp6OutDatagrams", {"node_netstat_Udp6_OutDatagrams", "Datagrams sent over IPv6."}},
+    {"Udp6InErrors",
+     {"node_netstat_Udp6_InErrors", "Datagrams received over IPv6 but not delivered."}},
+    {"Udp6NoPorts",
+     {"node_netstat_Udp6_NoPorts", "Datagrams over IPv6 to a port that nobody had."}},
+    {"Udp6RcvbufErrors",
+     {"node_netstat_Udp6_RcvbufErrors",
+      "Datagrams over IPv6 dropped because a receive buffer was full."}},
+    {"Udp6SndbufErrors",
+     {"node_netstat_Udp6_SndbufErrors",
+      "Datagrams over IPv6 dropped because a send buffer was full."}},
+});
+
+void addValue(const Family& family, std::string_view word, Readings& readings) {
+  if (const auto value = number(word)) {
+    readings.gauge(family, static_cast<double>(*value));
+  } else {
+    ++readings.malformed;
+  }
+}
+
 void addLine(std::string_view protocol, std::string_view names, std::string_view values,
              Readings& readings) {
   for (std::string_view name = takeWord(names); !name.empty(); name = takeWord(names)) {
@@ -62,12 +96,7 @@ void addLine(std::string_view protocol, std::string_view names, std::string_view
     const auto found = std::find_if(
         kNetstat.begin(), kNetstat.end(),
         [&](const ProtocolCounter& one) { return one.protocol == protocol && one.name == name; });
-    if (found == kNetstat.end()) continue;
-    if (const auto value = number(word)) {
-      readings.gauge(found->family, static_cast<double>(*value));
-    } else {
-      ++readings.malformed;
-    }
+    if (found != kNetstat.end()) addValue(found->family, word, readings);
   }
 }
 
@@ -85,6 +114,16 @@ void parseNetstat(std::string_view text, Readings& readings) {
       protocol = first;
       names = line;
     }
+  });
+  if (!whole) ++readings.malformed;
+}
+
+void parseNetstatOfIpv6(std::string_view text, Readings& readings) {
+  const bool whole = forEachLine(text, [&](std::string_view line) {
+    const std::string_view name = takeWord(line);
+    const auto found = std::find_if(kIpv6.begin(), kIpv6.end(),
+                                    [&](const Ipv6Counter& one) { return one.name == name; });
+    if (found != kIpv6.end()) addValue(found->family, takeWord(line), readings);
   });
   if (!whole) ++readings.malformed;
 }

@@ -10,5 +10,7 @@ namespace pingloom::agent::system {
 
 // Reads /proc/net/snmp or /proc/net/netstat, where a line of names precedes a line of values.
 void parseNetstat(std::string_view text, Readings& readings);
+// Reads /proc/net/snmp6, which has a counter a line. A kernel without IPv6 has no such file.
+void parseNetstatOfIpv6(std::string_view text, Readings& readings);
 
 }  // namespace pingloom::agent::system

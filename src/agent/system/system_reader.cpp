@@ -30,6 +30,7 @@ SystemReader::SystemReader(const std::filesystem::path& proc, std::filesystem::p
   devices_.push_back({KeptFile(proc / "self/net/dev"), parseNetwork});
   devices_.push_back({KeptFile(proc / "self/net/snmp"), parseNetstat});
   devices_.push_back({KeptFile(proc / "self/net/netstat"), parseNetstat});
+  devices_.push_back({KeptFile(proc / "self/net/snmp6"), parseNetstatOfIpv6});
 }
 
 void SystemReader::readName(Readings& readings) {

@@ -32,6 +32,28 @@ TEST(NetstatParser, ReadsPairsOfLines) {
   expectNonsenseIsHarmless(kSnmp, parseNetstat);
 }
 
+TEST(NetstatParser, ReadsLinesOfIpv6) {
+  constexpr std::string_view kSnmp6 =
+      "Ip6InReceives                   \t2472\n"
+      "Ip6InOctets                     \t17179869184\n"
+      "Icmp6InMsgs                     \t12\n"
+      "Icmp6InType134                  \t5\n"
+      "Udp6InErrors                    \t0\n"
+      "UdpLite6InErrors                \t7\n"
+      "Udp6RcvbufErrors                \t3\n";
+  Readings readings;
+  parseNetstatOfIpv6(kSnmp6, readings);
+  EXPECT_EQ(readings.malformed, 0U);
+  EXPECT_EQ(readings.all.size(), 4U);
+  EXPECT_EQ(valueOf(readings, "node_netstat_Ip6_InOctets"), 17179869184);
+  EXPECT_EQ(valueOf(readings, "node_netstat_Icmp6_InMsgs"), 12);
+  EXPECT_EQ(valueOf(readings, "node_netstat_Udp6_RcvbufErrors"), 3);
+  expectTruncationsAreHarmless(kSnmp6, parseNetstatOfIpv6);
+  expectNonsenseIsHarmless(kSnmp6, parseNetstatOfIpv6);
+  parseNetstatOfIpv6("Ip6OutOctets -1\nIp6InOctets\n", readings);
+  EXPECT_EQ(readings.malformed, 2U);
+}
+
 TEST(NetstatParser, LeavesOutWhatIsWrong) {
   Readings readings;
   parseNetstat("Tcp: InSegs OutSegs InErrs\nTcp: -1 x\nUdp: InErrors\nTcp: 7\n\n\nUdp: 5\n",
