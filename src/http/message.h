@@ -29,6 +29,8 @@ struct Request {
   std::string content_type;
   std::string accept;  // the Accept header (accept.h), likewise
   IpAddress peer;
+  // Whether a proxy says that it passes on another client's request, so that `peer` is the proxy.
+  bool forwarded = false;
   // What the sender may do; at least what ServerOptions::needs says of the request.
   Pass pass{Role::kOperate, {}, {}};
   std::string doubled{};  // a name that the query repeats; "" where it repeats none

@@ -32,6 +32,12 @@ std::string_view ambiguous(const BeastRequest& request) {
   return coded && !request.chunked() ? "the Transfer-Encoding does not end with chunked" : "";
 }
 
+bool isForwarded(const BeastRequest& request) {
+  return request.find(Field::forwarded) != request.end() ||
+         request.find(Field::via) != request.end() ||
+         request.find("X-Forwarded-For") != request.end();
+}
+
 // Refuses requests that another site's page may have made a browser send.
 tl::expected<void, Refused> checkBrowser(Service& service, const BeastRequest& request,
                                          bool upgrade, bool reads) {
@@ -104,7 +110,8 @@ tl::expected<Request, Refused> check(Service& service, const IpAddress& peer,
                 std::move(request.body()),
                 std::string(view(request[Field::content_type])),
                 std::string(view(request[Field::accept])),
-                peer};
+                peer,
+                isForwarded(request)};
   plain.doubled = std::move(target->doubled);
   const Role needed = upgrade ? Role::kRead : service.options.needs(plain);
   if (const auto admitted = admit(service, request, needed, plain); !admitted) {

@@ -36,6 +36,7 @@ struct Enrolment {
   IpAddress sender;
   // Whether the sender has proved that it may name another address than its own.
   bool trusted = false;
+  bool forwarded = false;  // by a proxy, so that `sender` is the proxy's address
 };
 
 class Collectors {

@@ -46,7 +46,7 @@ http::Response enrol(Collectors& collectors, const http::Request& request, bool 
     const auto found = body.is_object() ? body.find(key) : body.end();
     return found != body.end() && found->is_string() ? found->get<std::string>() : "";
   };
-  const Enrolment enrolment{text("name"), text("url"), request.peer, trusted};
+  const Enrolment enrolment{text("name"), text("url"), request.peer, trusted, request.forwarded};
   if (enrolment.url.empty()) {
     return malformed(400, R"(the body must be {"name": TEXT, "url": "http://ADDRESS:PORT"})");
   }

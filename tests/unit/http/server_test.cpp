@@ -277,6 +277,24 @@ TEST_F(ServerTest, HeadHasTheLengthButNoBody) {
   EXPECT_EQ(client.get("/next").body, "GET /next");
 }
 
+TEST_F(ServerTest, ARequestThatAProxyPassesOnIsToldApart) {
+  ServerOptions options;
+  options.listen = *SocketAddress::parse("127.0.0.1:0");
+  const auto server = Server::start(options, [](const Request& request) {
+    Response response;
+    response.body = request.forwarded ? "forwarded" : "direct";
+    return response;
+  });
+  ASSERT_TRUE(server);
+  RawClient client((*server)->address());
+  EXPECT_EQ(client.get("/").body, "direct");
+  for (const char* header :
+       {"Forwarded: for=192.0.2.1", "X-FORWARDED-FOR: 192.0.2.1", "Via: 1.1 p"}) {
+    client.send(std::string("GET / HTTP/1.1\r\nHost: localhost\r\n") + header + "\r\n\r\n");
+    EXPECT_EQ(client.response().body, "forwarded") << header;
+  }
+}
+
 TEST_F(ServerTest, PostCarriesItsBody) {
   const auto server = start();
   RawClient client(server->address());

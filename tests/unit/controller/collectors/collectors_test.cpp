@@ -53,6 +53,20 @@ TEST(Collectors, OneThatFallsSilentIsGoneAndThenForgotten) {
   EXPECT_TRUE(collectors.list(after(Collectors::kForget + 1).mono).empty());
 }
 
+TEST(Collectors, NobodyIsKnownBehindAProxyWithoutAToken) {
+  PageAnomalies anomalies;
+  Collectors collectors({}, anomalies);
+  Enrolment forwarded = enrolment("http://127.0.0.1:6379", loopback());
+  forwarded.forwarded = true;
+  const auto refused = collectors.enrol(forwarded, kStart);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().first, EnrolRefusal::kAddress);
+  EXPECT_THAT(refused.error().second, HasSubstr("through a proxy"));
+  EXPECT_TRUE(collectors.list(kStart.mono).empty());
+  forwarded.trusted = true;
+  EXPECT_TRUE(collectors.enrol(forwarded, kStart));
+}
+
 TEST(Collectors, AddressesOfOthersNeedATokenAndUnreachableOnesAreRefused) {
   PageAnomalies anomalies;
   Collectors collectors({}, anomalies);
