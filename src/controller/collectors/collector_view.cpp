@@ -21,12 +21,12 @@ constexpr std::size_t kMaxValues = 500'000;
 
 enum class Kind : std::uint8_t { kText, kTextOrNull, kCount, kNumber, kNumberOrNull, kFlag };
 
-struct Member {
+struct KnownMember {
   std::string_view name;
   Kind kind;
 };
 
-constexpr auto kDeviation = std::to_array<Member>({
+constexpr auto kDeviation = std::to_array<KnownMember>({
     {"metric", Kind::kText},
     {"part", Kind::kTextOrNull},
     {"statistic", Kind::kText},
@@ -34,7 +34,7 @@ constexpr auto kDeviation = std::to_array<Member>({
     {"value", Kind::kNumberOrNull},
     {"peers", Kind::kNumberOrNull},
 });
-constexpr auto kApplication = std::to_array<Member>({
+constexpr auto kApplication = std::to_array<KnownMember>({
     {"host", Kind::kText},
     {"application", Kind::kText},
     {"pid", Kind::kCount},
@@ -45,7 +45,7 @@ constexpr auto kApplication = std::to_array<Member>({
     {"anomalous", Kind::kFlag},
     {"score", Kind::kNumberOrNull},
 });
-constexpr auto kEvent = std::to_array<Member>({
+constexpr auto kEvent = std::to_array<KnownMember>({
     {"time", Kind::kText},
     {"kind", Kind::kText},
     {"began", Kind::kFlag},
@@ -80,10 +80,10 @@ bool fits(const ViewJson& value, Kind kind) {
 }
 
 // Returns an object with these members only; nullopt if one is missing or of another type.
-std::optional<ViewJson> picked(const ViewJson& from, std::span<const Member> members) {
+std::optional<ViewJson> picked(const ViewJson& from, std::span<const KnownMember> members) {
   if (!from.is_object()) return std::nullopt;
   ViewJson made = ViewJson::object();
-  for (const Member& member : members) {
+  for (const KnownMember& member : members) {
     const auto found = from.find(member.name);
     if (found == from.end() || !fits(*found, member.kind)) return std::nullopt;
     made[std::string(member.name)] = *found;
