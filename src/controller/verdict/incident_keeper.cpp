@@ -146,9 +146,10 @@ void IncidentKeeper::refresh(Tracked& tracked, Finding finding, Instant now) {
   incident.judged_pairs = finding.judged_pairs;
   incident.counters = std::move(finding.counters);
   incident.anomalies = std::move(finding.anomalies);
-  incident.sentence = finding.sentence +
-                      clauseOf(incident.counters, tracked.open ? incident.opened_utc : now.utc) +
-                      clauseOf(incident.anomalies);
+  const auto host = finding.labels.find("host");
+  incident.sentence =
+      finding.sentence + clauseOf(incident.counters, tracked.open ? incident.opened_utc : now.utc) +
+      clauseOf(incident.anomalies, host == finding.labels.end() ? "" : host->second);
   incident.candidates = std::move(finding.candidates);
   incident.tell = std::move(finding.tell);
   incident.evidence = std::move(finding.evidence);

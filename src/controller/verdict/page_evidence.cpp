@@ -33,7 +33,7 @@ void rankAnomalies(std::vector<PageAnomaly>& anomalies) {
   if (anomalies.size() > Incident::kMaxAnomalies) anomalies.resize(Incident::kMaxAnomalies);
 }
 
-std::string clauseOf(const std::vector<PageAnomaly>& anomalies) {
+std::string clauseOf(const std::vector<PageAnomaly>& anomalies, std::string_view accused) {
   if (anomalies.empty()) return "";
   std::set<std::string_view> hosts;
   for (const PageAnomaly& each : anomalies) hosts.insert(each.host);
@@ -41,7 +41,7 @@ std::string clauseOf(const std::vector<PageAnomaly>& anomalies) {
   std::string text =
       fmt::format(", and application {}'s {}{}{} {}", first.application, first.metric,
                   first.part.empty() ? "" : " ", first.part, howOf(first));
-  if (hosts.size() > 1) text += " on " + first.host;
+  if (hosts.size() > 1 || first.host != accused) text += " on " + first.host;
   if (anomalies.size() > 1) {
     text += fmt::format(" ({} more {} unusual)", anomalies.size() - 1,
                         anomalies.size() == 2 ? "application is" : "applications are");

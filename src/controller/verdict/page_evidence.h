@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "controller/model/page_anomaly.h"
@@ -14,7 +15,8 @@ namespace pingloom::controller {
 void rankAnomalies(std::vector<PageAnomaly>& anomalies);
 
 // Returns e.g. ", and application trainer's step_seconds p50 is 1.54 x its peers'"; "" if there are
-// none.
-std::string clauseOf(const std::vector<PageAnomaly>& anomalies);
+// none. `accused` is the host that the sentence is about, or "" if it is about something else. The
+// clause names the application's host where that is another one or several hosts have anomalies.
+std::string clauseOf(const std::vector<PageAnomaly>& anomalies, std::string_view accused);
 
 }  // namespace pingloom::controller

@@ -16,16 +16,24 @@ PageAnomaly anomaly(const std::string& application, double score,
 TEST(PageEvidence, TheLargestIsNamedAndTheOthersAreCounted) {
   std::vector<PageAnomaly> anomalies = {anomaly("a", 1.5), anomaly("b", -4)};
   rankAnomalies(anomalies);
-  EXPECT_EQ(clauseOf(anomalies),
+  EXPECT_EQ(clauseOf(anomalies, "gpu-3"),
             ", and application b's step_seconds p50 is 1.50 x its peers' (1 more application is "
             "unusual)");
   for (int i = 0; i < 9; ++i) anomalies.push_back(anomaly("c", 1.1, "gpu-4"));
   rankAnomalies(anomalies);
   EXPECT_EQ(anomalies.size(), Incident::kMaxAnomalies);
-  EXPECT_EQ(clauseOf(anomalies),
+  EXPECT_EQ(clauseOf(anomalies, "gpu-3"),
             ", and application b's step_seconds p50 is 1.50 x its peers' on gpu-3 (3 more "
             "applications are unusual)");
-  EXPECT_EQ(clauseOf(std::vector<PageAnomaly>()), "");
+  EXPECT_EQ(clauseOf(std::vector<PageAnomaly>(), "gpu-3"), "");
+}
+
+TEST(PageEvidence, TheHostIsNamedUnlessTheSentenceIsAboutIt) {
+  const std::vector<PageAnomaly> anomalies = {anomaly("a", 2)};
+  EXPECT_EQ(clauseOf(anomalies, "gpu-3"),
+            ", and application a's step_seconds p50 is 1.50 x its peers'");
+  EXPECT_EQ(clauseOf(anomalies, ""),  // a rack, a switch
+            ", and application a's step_seconds p50 is 1.50 x its peers' on gpu-3");
 }
 
 TEST(PageEvidence, WithoutPeersItSaysInWhichStatistic) {
@@ -34,10 +42,12 @@ TEST(PageEvidence, WithoutPeersItSaysInWhichStatistic) {
   one.part = "";
   one.statistic = "sustained";
   one.peers = std::nullopt;
-  EXPECT_EQ(clauseOf({one}), ", and application queue's depth is unusual (sustained, score 2.2)");
+  EXPECT_EQ(clauseOf({one}, "gpu-3"),
+            ", and application queue's depth is unusual (sustained, score 2.2)");
   one.statistic = "peers";
   one.peers = 0;
-  EXPECT_EQ(clauseOf({one}), ", and application queue's depth is unusual (peers, score 2.2)");
+  EXPECT_EQ(clauseOf({one}, "gpu-3"),
+            ", and application queue's depth is unusual (peers, score 2.2)");
 }
 
 TEST(PageEvidence, WhatAgentsMeasureIsNoEvidenceForItself) {
