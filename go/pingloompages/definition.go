@@ -1,0 +1,255 @@
+package pingloompages
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// Labels are names and values. A name is [a-zA-Z_][a-zA-Z0-9_]* with at most 128 bytes, is not `le`
+// and does not begin with `__`. A value is UTF-8 without control characters, at most 256 bytes.
+type Labels map[string]string
+
+// Metric describes a metric that is to be made. The same name and labels give the same metric again,
+// wherever in the program it is made. All metrics of a name have one kind and unit.
+type Metric struct {
+	Name   string // [a-zA-Z_:][a-zA-Z0-9_:]*, at most 128 bytes
+	Help   string // UTF-8 without control characters, at most 512 bytes
+	Labels Labels // at most 16, including those of the application
+	Group  *Group // nil: in no group
+
+	// OwnLine gives the metric cache lines of its own, for one that a goroutine updates millions of
+	// times a second while others update its neighbours.
+	OwnLine bool
+
+	// Unit is for counters and histograms: the worth of 1 in the unit of the name, from 1e-30 to
+	// 1e30; 0 means 1. With 1e-9 a metric in seconds is counted in nanoseconds.
+	Unit float64
+
+	// Shape is for histograms; zero means DefaultShape.
+	Shape Shape
+}
+
+type metricKind uint8
+
+const (
+	kindCounter   metricKind = 1
+	kindGauge     metricKind = 2
+	kindHistogram metricKind = 3
+	kindInfo      metricKind = 4
+)
+
+// The limits of docs/page-format.md, "A metric".
+const (
+	maxNameBytes        = 128
+	maxHelpBytes        = 512
+	maxLabels           = 16
+	maxLabelBytes       = 256
+	maxApplicationBytes = 64
+	maxBounds           = 502
+	maxSchemaBytes      = 256 * 1024
+	maxInfos            = 64
+	minUnit             = 1e-30
+	maxUnit             = 1e30
+
+	flagShared = 1
+	flagBounds = 2
+)
+
+type label struct{ name, value string }
+
+// definition is a checked metric. All fields but first are set once.
+type definition struct {
+	kind        metricKind
+	ownLine     bool
+	shape       Shape
+	unit        float64
+	name, help  string
+	labels      []label   // sorted by name
+	bounds      []float64 // a histogram's, if it has no shape
+	first       int       // the first slot; set by the page
+	slots       int
+	schemaBytes int // the size of encode()
+}
+
+func badArgument(what, why string) error {
+	return &problem{ErrBadArgument, what + ": " + why}
+}
+
+func isText(text string) bool {
+	return utf8.ValidString(text) && strings.IndexFunc(text, isControl) < 0
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+func isMetricName(name string) bool {
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		begins := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == ':'
+		if !begins && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= maxNameBytes
+}
+
+func isLabelName(name string) bool {
+	return isMetricName(name) && !strings.Contains(name, ":") && !strings.HasPrefix(name, "__") &&
+		name != "le"
+}
+
+// makeLabels checks and sorts labels. `common` are those of all metrics of the application.
+func makeLabels(labels Labels, common []label) ([]label, error) {
+	if len(labels)+len(common) > maxLabels {
+		return nil, badArgument("labels", fmt.Sprintf("more than %d", maxLabels))
+	}
+	var made []label
+	for name, value := range labels {
+		if !isLabelName(name) {
+			return nil, badArgument(fmt.Sprintf("label %.130q", name), "not a label's name")
+		}
+		if len(value) > maxLabelBytes || !isText(value) {
+			return nil, badArgument("label "+name, "its value is too long, or not printable UTF-8")
+		}
+		for _, other := range common {
+			if other.name == name {
+				return nil, badArgument("label "+name, "the application has it, too")
+			}
+		}
+		made = append(made, label{name, value})
+	}
+	sort.Slice(made, func(i, j int) bool { return made[i].name < made[j].name })
+	return made, nil
+}
+
+func makeDefinition(metric Metric, kind metricKind, bounds []float64, common []label) (*definition, error) {
+	if !isMetricName(metric.Name) {
+		return nil, badArgument(fmt.Sprintf("%.130q", metric.Name), "not a metric's name")
+	}
+	if len(metric.Help) > maxHelpBytes || !isText(metric.Help) {
+		return nil, badArgument(metric.Name, "its help is too long, or not printable UTF-8")
+	}
+	labels, err := makeLabels(metric.Labels, common)
+	if err != nil {
+		return nil, badArgument(metric.Name, err.Error())
+	}
+	made := &definition{kind: kind, ownLine: metric.OwnLine, unit: 1, name: metric.Name,
+		help: metric.Help, labels: labels, slots: 1}
+	if kind == kindInfo {
+		made.slots = 0
+	}
+	if (kind == kindCounter || kind == kindHistogram) && metric.Unit != 0 {
+		made.unit = metric.Unit
+	}
+	if !(made.unit >= minUnit && made.unit <= maxUnit) {
+		return nil, badArgument(metric.Name, "the unit is not a number from 1e-30 to 1e30")
+	}
+	if kind == kindHistogram && bounds == nil {
+		err = made.setShape(metric.Shape)
+	} else if kind == kindHistogram {
+		err = made.setBounds(bounds)
+	}
+	made.schemaBytes = len(made.encode()) // independent of the slots
+	return made, err
+}
+
+func (d *definition) setShape(shape Shape) error {
+	if shape == (Shape{}) {
+		shape = DefaultShape
+	}
+	if !shape.valid() {
+		return badArgument(d.name, "no histogram has this shape")
+	}
+	if 1+shape.buckets() > pageSlots {
+		return badArgument(d.name, "a histogram of this shape is larger than a page")
+	}
+	d.shape = shape
+	d.slots = 1 + shape.buckets()
+	return nil
+}
+
+func (d *definition) setBounds(bounds []float64) error {
+	right := len(bounds) >= 1 && len(bounds) <= maxBounds
+	for i := 0; right && i < len(bounds); i++ {
+		right = !math.IsNaN(bounds[i]) && !math.IsInf(bounds[i], 0) &&
+			(i == 0 || bounds[i-1] < bounds[i])
+	}
+	if !right {
+		return badArgument(d.name,
+			fmt.Sprintf("its bounds are not 1 to %d finite numbers in ascending order", maxBounds))
+	}
+	d.bounds = append([]float64(nil), bounds...)
+	d.slots = len(bounds) + 2
+	return nil
+}
+
+// key identifies the combination of name and labels. Names and texts contain no zero byte.
+func (d *definition) key() string {
+	parts := []string{d.name}
+	for _, one := range d.labels {
+		parts = append(parts, one.name, one.value)
+	}
+	return strings.Join(parts, "\x00")
+}
+
+func (d *definition) sameMetric(other *definition) bool {
+	same := d.kind == other.kind && d.unit == other.unit && d.shape == other.shape &&
+		len(d.bounds) == len(other.bounds)
+	for i := 0; same && i < len(d.bounds); i++ {
+		same = d.bounds[i] == other.bounds[i]
+	}
+	return same
+}
+
+// encode returns the body of a define message.
+func (d *definition) encode() []byte {
+	flags := byte(0)
+	if d.kind != kindInfo && d.kind != kindGauge {
+		flags = flagShared
+	}
+	if d.bounds != nil {
+		flags |= flagBounds
+	}
+	out := []byte{byte(d.kind), flags}
+	out = appendUint16(out, d.first)
+	out = appendUint16(out, d.slots)
+	out = append(out, d.shape.Lowest, d.shape.Highest, d.shape.Precision, byte(len(d.labels)))
+	out = appendFloat(out, d.unit)
+	out = appendString(out, d.name)
+	out = appendText(out, d.help)
+	out = appendLabels(out, d.labels)
+	if d.bounds != nil {
+		out = appendUint16(out, len(d.bounds))
+		for _, bound := range d.bounds {
+			out = appendFloat(out, bound)
+		}
+	}
+	return out
+}
+
+func appendUint16(out []byte, value int) []byte {
+	return binary.LittleEndian.AppendUint16(out, uint16(value))
+}
+
+func appendFloat(out []byte, value float64) []byte {
+	return binary.LittleEndian.AppendUint64(out, math.Float64bits(value))
+}
+
+func appendString(out []byte, text string) []byte {
+	return append(append(out, byte(len(text))), text...)
+}
+
+func appendText(out []byte, text string) []byte {
+	return append(appendUint16(out, len(text)), text...)
+}
+
+func appendLabels(out []byte, labels []label) []byte {
+	for _, one := range labels {
+		out = appendString(out, one.name)
+		out = appendText(out, one.value)
+	}
+	return out
+}

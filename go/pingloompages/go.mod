@@ -1,0 +1,3 @@
+module pingloom/pingloompages
+
+go 1.19

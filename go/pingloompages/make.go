@@ -1,0 +1,216 @@
+package pingloompages
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	agentTime = 200 * time.Millisecond // how long to wait for a page from the agent
+	maxPages  = 1024                   // each needs a descriptor
+)
+
+// placed is a metric on its page.
+type placed struct {
+	page       *page
+	definition *definition
+}
+
+type family struct {
+	kind metricKind
+	unit float64
+}
+
+// Counter makes a counter.
+func (p *Pages) Counter(metric Metric) (Counter, error) {
+	made, err := p.makeMetric(metric, kindCounter, nil)
+	if err != nil {
+		return Counter{}, err
+	}
+	memory := made.page.memory
+	return Counter{memory, memory.slot(made.definition.first), made.definition.unit}, nil
+}
+
+// Gauge makes a gauge.
+func (p *Pages) Gauge(metric Metric) (Gauge, error) {
+	made, err := p.makeMetric(metric, kindGauge, nil)
+	if err != nil {
+		return Gauge{}, err
+	}
+	return Gauge{made.page.memory, made.page.memory.slot(made.definition.first)}, nil
+}
+
+// Histogram makes a histogram of whole numbers.
+func (p *Pages) Histogram(metric Metric) (Histogram, error) {
+	made, err := p.makeMetric(metric, kindHistogram, nil)
+	if err != nil {
+		return Histogram{}, err
+	}
+	definition := made.definition
+	return Histogram{made.page.memory, definition.first, definition.shape, definition.unit}, nil
+}
+
+// BoundedHistogram makes a histogram whose buckets have these upper bounds, in the unit of the name,
+// and one more without a bound. There are 1 to 502 bounds, finite and ascending. The metric's Shape
+// is ignored, and its Unit is the smallest difference that the sum resolves.
+func (p *Pages) BoundedHistogram(metric Metric, bounds []float64) (BoundedHistogram, error) {
+	if bounds == nil {
+		bounds = []float64{} // which is refused
+	}
+	made, err := p.makeMetric(metric, kindHistogram, bounds)
+	if err != nil {
+		return BoundedHistogram{}, err
+	}
+	definition := made.definition
+	return BoundedHistogram{made.page.memory, definition.first, definition.bounds, definition.unit}, nil
+}
+
+// Info makes an info, which has no value. It consists of its labels, for example a version.
+func (p *Pages) Info(metric Metric) error {
+	_, err := p.makeMetric(metric, kindInfo, nil)
+	return err
+}
+
+// NewGroup makes a group and its page. After an error the group is inert.
+func (p *Pages) NewGroup() (*Group, error) {
+	if p == nil {
+		return &Group{}, badArgument("group", "the pages were not opened")
+	}
+	p.making.Lock()
+	defer p.making.Unlock()
+	page, err := p.newPage(flagGrouped)
+	if err != nil {
+		return &Group{}, err
+	}
+	return &Group{memory: page.memory}, nil
+}
+
+func (p *Pages) makeMetric(metric Metric, kind metricKind, bounds []float64) (*placed, error) {
+	if p == nil {
+		return nil, badArgument(fmt.Sprintf("%.130q", metric.Name), "the pages were not opened")
+	}
+	definition, err := makeDefinition(metric, kind, bounds, p.labels)
+	if err != nil {
+		return nil, err
+	}
+	p.making.Lock()
+	defer p.making.Unlock()
+	if p.isClosed() {
+		return nil, badArgument(metric.Name, "the pages are closed")
+	}
+	key := definition.key()
+	if known := p.metrics[key]; known != nil {
+		if !known.definition.sameMetric(definition) || !isIn(known.page, metric.Group) {
+			return nil, &problem{ErrConflict, metric.Name + ": made already, as something else"}
+		}
+		return known, nil
+	}
+	wanted := family{kind, definition.unit}
+	if known, is := p.families[metric.Name]; is && known != wanted {
+		return nil, &problem{ErrConflict, metric.Name + ": metrics of this name are something else"}
+	}
+	page, err := p.pageFor(metric.Group, definition)
+	if err != nil {
+		return nil, err
+	}
+	made := &placed{page, definition}
+	p.families[metric.Name] = wanted
+	p.metrics[key] = made
+	p.mutex.Lock()
+	page.add(definition)
+	p.mutex.Unlock()
+	p.wake()
+	return made, nil
+}
+
+func (p *Pages) isClosed() bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.closed
+}
+
+func isIn(page *page, group *Group) bool {
+	if group == nil {
+		return !page.grouped()
+	}
+	return page.memory == group.memory
+}
+
+// pageFor returns a page with room. REQUIRES: making is held.
+func (p *Pages) pageFor(group *Group, definition *definition) (*page, error) {
+	for _, candidate := range p.pages { // they are added under `making`, which is held
+		if group == nil && (candidate.grouped() || !candidate.hasRoom(definition)) ||
+			group != nil && candidate.memory != group.memory {
+			continue
+		}
+		if !candidate.hasRoom(definition) {
+			return nil, &problem{ErrFull, definition.name + ": the group's page is full"}
+		}
+		return candidate, nil
+	}
+	if group != nil {
+		return nil, badArgument(definition.name, "there is no such group")
+	}
+	return p.newPage(0)
+}
+
+// newPage asks the agent, or makes memory of its own. REQUIRES: making is held.
+func (p *Pages) newPage(flags uint16) (*page, error) {
+	if len(p.pages) >= maxPages {
+		return nil, &problem{ErrFull, fmt.Sprintf("a process may have %d pages", maxPages)}
+	}
+	made, err := p.pageFromAgent(flags)
+	if made != nil || err != nil {
+		return made, err
+	}
+	memory, err := makeMemory()
+	if err != nil {
+		return nil, &problem{ErrNoMemory, "no memory for a page: " + err.Error()}
+	}
+	p.numbered++
+	made = newPage(p.numbered, flags, memory)
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.closed {
+		memory.closeDescriptor()
+		return nil, badArgument("page", "the pages are closed")
+	}
+	p.pages = append(p.pages, made)
+	p.wake() // the agent has to be told
+	return made, nil
+}
+
+// pageFromAgent returns no page if there is no agent or it takes too long. REQUIRES: making is held.
+func (p *Pages) pageFromAgent(flags uint16) (*page, error) {
+	p.mutex.Lock()
+	if p.closed || !p.session.mayGrant() {
+		p.mutex.Unlock()
+		return nil, nil
+	}
+	p.numbered++
+	request := p.session.ask(p.numbered, flags)
+	p.mutex.Unlock()
+	p.wake()
+	timer := time.NewTimer(agentTime)
+	defer timer.Stop()
+	select {
+	case <-request.done:
+	case <-timer.C:
+	}
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.session.endRequest(request)
+	if request.memory == nil {
+		return nil, request.refusal
+	}
+	if p.closed {
+		request.memory.closeDescriptor()
+		return nil, badArgument("page", "the pages are closed")
+	}
+	made := newPage(request.number, flags, request.memory)
+	if request.connection == p.session.connection {
+		made.belongsTo(p.session.owner, request.generation)
+	}
+	p.pages = append(p.pages, made)
+	return made, nil
+}

@@ -1,0 +1,3 @@
+package pingloompages
+
+const sysMemfdCreate = 279

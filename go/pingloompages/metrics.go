@@ -1,0 +1,120 @@
+package pingloompages
+
+import (
+	"math"
+	"runtime"
+	"sort"
+	"sync/atomic"
+)
+
+// Counter counts whole numbers of its metric's unit and never falls.
+type Counter struct {
+	memory *memory
+	slot   *uint64
+	unit   float64
+}
+
+// Add adds n units.
+func (c Counter) Add(n uint64) {
+	if c.slot != nil {
+		atomic.AddUint64(c.slot, n)
+		runtime.KeepAlive(c.memory)
+	}
+}
+
+// AddFloat adds a number in the unit of the metric's name, for example 0.25 seconds. It is rounded
+// to whole units, so the metric's Unit is the smallest fraction that is kept: with 1, AddFloat(0.25)
+// adds nothing. A negative number or NaN adds nothing.
+func (c Counter) AddFloat(value float64) { c.Add(inUnits(value, c.unit)) }
+
+// Set sets the counter to a value that is counted elsewhere and never falls.
+func (c Counter) Set(value uint64) {
+	if c.slot != nil {
+		atomic.StoreUint64(c.slot, value)
+		runtime.KeepAlive(c.memory)
+	}
+}
+
+// Gauge is a number that rises and falls.
+type Gauge struct {
+	memory *memory
+	slot   *uint64
+}
+
+// Set sets the gauge; the last of several goroutines wins.
+func (g Gauge) Set(value float64) {
+	if g.slot != nil {
+		atomic.StoreUint64(g.slot, math.Float64bits(value))
+		runtime.KeepAlive(g.memory)
+	}
+}
+
+// Add adds a difference, which may be negative. No addition of another goroutine is lost.
+func (g Gauge) Add(difference float64) {
+	if g.slot == nil {
+		return
+	}
+	for {
+		before := atomic.LoadUint64(g.slot)
+		after := math.Float64bits(math.Float64frombits(before) + difference)
+		if atomic.CompareAndSwapUint64(g.slot, before, after) {
+			break
+		}
+	}
+	runtime.KeepAlive(g.memory)
+}
+
+// Histogram counts values in buckets of its metric's Shape, and sums them up.
+type Histogram struct {
+	memory *memory
+	first  int
+	shape  Shape
+	unit   float64
+}
+
+// Observe counts a value, which is a whole number of the metric's units: with the Unit 1e-9 of a
+// metric in seconds it is given nanoseconds.
+func (h Histogram) Observe(value uint64) {
+	if h.memory != nil {
+		atomic.AddUint64(h.memory.slot(h.first), value)
+		atomic.AddUint64(h.memory.slot(h.first+1+h.shape.bucket(value)), 1)
+		runtime.KeepAlive(h.memory)
+	}
+}
+
+// ObserveFloat counts a value in the unit of the metric's name, for example time.Duration.Seconds().
+// It is rounded to whole units. A negative value or NaN counts as 0.
+func (h Histogram) ObserveFloat(value float64) { h.Observe(inUnits(value, h.unit)) }
+
+// BoundedHistogram counts values in buckets whose upper bounds the application chose, and sums them
+// up.
+type BoundedHistogram struct {
+	memory *memory
+	first  int
+	bounds []float64
+	unit   float64
+}
+
+// Observe counts a value in the unit of the metric's name. A bucket includes its upper bound. Any
+// value goes into its bucket, and NaN into the last one. A negative value or NaN adds nothing to the
+// sum, which is kept in whole units of the metric's Unit.
+func (h BoundedHistogram) Observe(value float64) {
+	if h.memory != nil {
+		bucket := sort.Search(len(h.bounds), func(i int) bool { return value <= h.bounds[i] })
+		atomic.AddUint64(h.memory.slot(h.first), inUnits(value, h.unit))
+		atomic.AddUint64(h.memory.slot(h.first+1+bucket), 1)
+		runtime.KeepAlive(h.memory)
+	}
+}
+
+// inUnits returns how many units a value has. Values out of range saturate.
+func inUnits(value, unit float64) uint64 {
+	units := math.Round(value / unit)
+	if !(units > 0) {
+		return 0
+	}
+	if units >= 1<<64 {
+		return math.MaxUint64
+	}
+	return uint64(units)
+}

@@ -1,0 +1,128 @@
+// The applications of test_pages_go.py.
+//
+// `writer IDENTITY PAGES` writes what tests/lab/pages_writer.cpp writes: groups whose values prove
+// themselves. `counter GOROUTINES TIMES` updates one metric of each kind from all goroutines, so
+// that its values are known. Both stay until they are killed.
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"pingloom/pingloompages"
+)
+
+const values = 8
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func open(application string) *pingloompages.Pages {
+	pages, err := pingloompages.Open(pingloompages.Options{
+		Application: application,
+		OnError:     func(err error) { fmt.Fprintln(os.Stderr, err) },
+	})
+	must(err)
+	return pages
+}
+
+type writtenPage struct {
+	group  *pingloompages.Group
+	count  pingloompages.Counter
+	values [values]pingloompages.Gauge
+}
+
+func makePage(pages *pingloompages.Pages, identity string, number int) *writtenPage {
+	group, err := pages.NewGroup()
+	must(err)
+	page := &writtenPage{group: group}
+	labels := pingloompages.Labels{"identity": identity, "page": strconv.Itoa(number)}
+	page.count, err = pages.Counter(pingloompages.Metric{Name: "lab_writes_total",
+		Help: "Groups written.", Labels: labels, Group: group})
+	must(err)
+	for i := range page.values {
+		labels["value"] = strconv.Itoa(i)
+		page.values[i], err = pages.Gauge(pingloompages.Metric{Name: "lab_value",
+			Help: "A value of a group.", Labels: labels, Group: group})
+		must(err)
+	}
+	return page
+}
+
+func write(identity string, count int) {
+	pages := open("writer-" + identity)
+	number, err := strconv.Atoi(identity)
+	must(err)
+	var written []*writtenPage
+	for i := 0; i < count; i++ {
+		written = append(written, makePage(pages, identity, i))
+	}
+	for round := 1; ; round++ {
+		for at, page := range written {
+			page.group.Update(func() {
+				page.count.Add(1)
+				for i, value := range page.values {
+					value.Set(float64((number*1_000_003 + at*10_007 + i*101 + round*7_919) % (1 << 40)))
+				}
+			})
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func count(goroutines, times int) {
+	pages := open(`shop "go"`)
+	labels := pingloompages.Labels{"path": `a"b\c`}
+	jobs, err := pages.Counter(pingloompages.Metric{Name: "go_jobs_total", Help: `Jobs, "done".`, Labels: labels})
+	must(err)
+	busy, err := pages.Counter(pingloompages.Metric{Name: "go_busy_seconds_total", Unit: 1e-9})
+	must(err)
+	load, err := pages.Gauge(pingloompages.Metric{Name: "go_load"})
+	must(err)
+	took, err := pages.Histogram(pingloompages.Metric{Name: "go_took_seconds", Unit: 1e-9})
+	must(err)
+	sizes, err := pages.BoundedHistogram(pingloompages.Metric{Name: "go_size_bytes"}, []float64{1, 10})
+	must(err)
+	must(pages.Info(pingloompages.Metric{Name: "go_build_info", Labels: pingloompages.Labels{"version": "1.2"}}))
+	var all sync.WaitGroup
+	for i := 0; i < goroutines; i++ {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for i := 0; i < times; i++ {
+				jobs.Add(1)
+				busy.AddFloat(0.25)
+				load.Add(0.5)
+				took.Observe(1500)
+				sizes.Observe(float64(i % 20))
+			}
+		}()
+	}
+	all.Wait()
+	fmt.Println("counted")
+	select {}
+}
+
+func main() {
+	if len(os.Args) == 4 {
+		last, err := strconv.Atoi(os.Args[3])
+		must(err)
+		switch os.Args[1] {
+		case "writer":
+			write(os.Args[2], last)
+		case "counter":
+			goroutines, err := strconv.Atoi(os.Args[2])
+			must(err)
+			count(goroutines, last)
+		}
+	}
+	fmt.Fprintln(os.Stderr, "usage: pages_go writer IDENTITY PAGES | counter GOROUTINES TIMES")
+	os.Exit(2)
+}

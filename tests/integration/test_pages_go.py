@@ -1,0 +1,96 @@
+"""Go applications with metric pages: a real agent, a real collector and what it shows (go/pingloompages)."""
+
+import pathlib
+import tempfile
+import unittest
+
+from prometheus_client.parser import text_string_to_metric_families as parse_text
+
+from go_tool import ROOT, go
+from pages_case import PagesCase
+from processes import binary, eventually
+
+GOROUTINES, TIMES = 8, 20_000
+TOTAL = GOROUTINES * TIMES
+
+
+class PagesGo(PagesCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="pingloom-pages-go-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.program = pathlib.Path(folder.name, "pages_go")
+        go(pathlib.Path(binary("pingloom")).parents[1], ROOT / "tests/integration/pages_go", "build", "-o", cls.program)
+
+    def start_go(self, name, *arguments):
+        return self.run_one(name, self.program, *arguments,
+                            environment={"PINGLOOM_PAGES_SOCKET": str(self.socket(1))})
+
+    def writer(self, number, identity, pages=2, **_):
+        process = self.start_go(f"writer-{identity}", "writer", str(identity), str(pages))
+        self.pids[identity] = process.pid
+        return process
+
+    def counted(self):
+        """The values of the application `counter` by name and distinguishing label, once all are shown and right."""
+        samples = {}
+        for family in parse_text(self.get("/metrics")):
+            for sample in family.samples:
+                if sample.labels.get("application") == 'shop "go"':
+                    key = sample.name, sample.labels.get("path", sample.labels.get("le", sample.labels.get("version")))
+                    samples[key] = sample.value
+        return samples
+
+    def check_counted(self):
+        def all_shown():
+            samples = self.counted()
+            return samples if samples.get(("go_size_bytes_bucket", "+Inf")) == TOTAL and \
+                ("go_build_info", "1.2") in samples else None
+
+        samples = eventually(all_shown, 60, lambda: f"all values are shown: {self.counted()}", 0.2)
+        self.assertEqual(samples["go_jobs_total", 'a"b\\c'], TOTAL)
+        self.assertEqual(samples["go_busy_seconds_total", None], TOTAL / 4)
+        self.assertEqual(samples["go_load", None], TOTAL / 2)
+        self.assertEqual(samples["go_took_seconds_count", None], TOTAL)
+        self.assertAlmostEqual(samples["go_took_seconds_sum", None], TOTAL * 1500e-9, places=9)
+        self.assertEqual(samples["go_took_seconds_bucket", "1.28e-06"], 0)
+        self.assertEqual(samples["go_took_seconds_bucket", "1.536e-06"], TOTAL)
+        self.assertEqual(samples["go_size_bytes_sum", None], TOTAL * 9.5)
+        self.assertEqual(samples["go_size_bytes_bucket", "1"], TOTAL / 10)
+        self.assertEqual(samples["go_size_bytes_bucket", "10"], TOTAL * 11 / 20)
+        self.assertEqual(samples["go_build_info", "1.2"], 1)
+
+    def test_goroutines_count_exactly_over_restarts_of_the_agent(self):
+        self.start_collector(agents=[1])
+        counter = self.start_go("counter", "counter", str(GOROUTINES), str(TIMES))
+        eventually(lambda: "counted" in counter.log(), 60, "it counts though there is no agent")
+        self.start_agent(1)
+        self.check_counted()
+        self.agents[1].kill()
+        eventually(lambda: not self.counted(), 60, "nothing is read from an agent that was killed")
+        self.start_agent(1)
+        self.check_counted()
+        self.assertTrue(counter.running(), counter.log())
+        counter.kill()
+        eventually(lambda: not self.counted(), 20, "the page of an application that was killed is gone")
+
+    def test_groups_are_whole_while_everybody_is_killed_and_comes_back(self):
+        self.start_agent(1)
+        self.start_collector(agents=[1])
+        first = self.writer(1, 1000)
+        self.moving({(1, 1000)})
+        self.agents[1].kill()
+        self.start_agent(1)
+        self.moving({(1, 1000)})
+        self.collectors["collector"].kill()
+        self.start_collector(agents=[1])
+        self.moving({(1, 1000)})
+        first.kill()
+        eventually(lambda: (1, 1000) not in self.look(), 20, "one that has ended is shown no more")
+        self.writer(1, 1001)
+        self.moving({(1, 1001)})
+        self.assertGreater(self.seen["collector"].checked, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
