@@ -3,11 +3,14 @@ package pingloompages
 import (
 	"encoding/binary"
 	"net"
+	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // message is what the scripted agent received.
@@ -189,4 +192,32 @@ func settle(test *testing.T, pages *Pages) {
 		status := pages.Status()
 		return status.Connected && status.Pages == status.KnownPages && status.Metrics == status.KnownMetrics
 	})
+}
+
+// mappings counts the pages that are mapped.
+func mappings(test *testing.T) int {
+	test.Helper()
+	bytes, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		test.Fatal(err)
+	}
+	return strings.Count(string(bytes), "memfd:pingloom-page")
+}
+
+func memfd(test *testing.T, size int64, seals uintptr) int {
+	test.Helper()
+	name := [...]byte{'x', 0}
+	fd, _, errno := syscall.Syscall(sysMemfdCreate, uintptr(unsafe.Pointer(&name[0])),
+		memfdCloexec|memfdAllowSealing, 0)
+	if errno != 0 {
+		test.Fatal(errno)
+	}
+	test.Cleanup(func() { syscall.Close(int(fd)) })
+	if err := syscall.Ftruncate(int(fd), size); err != nil {
+		test.Fatal(err)
+	}
+	if _, _, errno = syscall.Syscall(syscall.SYS_FCNTL, fd, fcntlAddSeals, seals); errno != 0 {
+		test.Fatal(errno)
+	}
+	return int(fd)
 }
