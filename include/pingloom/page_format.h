@@ -27,8 +27,8 @@ struct pingloom_page_header {
   uint32_t magic;
   uint16_t version;
   uint16_t flags;
-  uint64_t generation; /* set by the agent; no two pages of an agent ever have the same */
-  uint64_t owner;      /* set by the agent: the connection that the page belongs to */
+  uint64_t generation; /* given by the agent; no two pages of an agent ever have the same */
+  uint64_t owner;      /* given by the agent: the connection that the page belongs to */
   uint64_t heartbeat;  /* increases by one every second while the application lives */
   uint64_t sequence;   /* PINGLOOM_PAGE_GROUPED: odd while a group is being updated; otherwise 0 */
   uint32_t slots;      /* the number in use, counted from the first */
