@@ -1,12 +1,14 @@
 """Go applications with metric pages: a real agent, a real collector and what it shows (go/pingloompages)."""
 
 import pathlib
+import re
+import subprocess
 import tempfile
 import unittest
 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
-from go_tool import ROOT, go
+from go_tool import PACKAGE, ROOT, go
 from pages_case import PagesCase
 from processes import binary, eventually
 
@@ -19,11 +21,13 @@ class PagesGo(PagesCase):
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory(prefix="pingloom-pages-go-")
         cls.addClassCleanup(folder.cleanup)
-        cls.program = pathlib.Path(folder.name, "pages_go")
-        go(pathlib.Path(binary("pingloom")).parents[1], ROOT / "tests/integration/pages_go", "build", "-o", cls.program)
+        cls.program, cls.example = pathlib.Path(folder.name, "pages_go"), pathlib.Path(folder.name, "orders")
+        build = pathlib.Path(binary("pingloom")).parents[1]
+        go(build, ROOT / "tests/integration/pages_go", "build", "-o", cls.program)
+        go(build, PACKAGE, "build", "-o", cls.example, "./example")
 
-    def start_go(self, name, *arguments):
-        return self.run_one(name, self.program, *arguments,
+    def start_go(self, name, *arguments, program=None):
+        return self.run_one(name, program or self.program, *arguments,
                             environment={"PINGLOOM_PAGES_SOCKET": str(self.socket(1))})
 
     def writer(self, number, identity, pages=2, **_):
@@ -90,6 +94,23 @@ class PagesGo(PagesCase):
         self.writer(1, 1001)
         self.moving({(1, 1001)})
         self.assertGreater(self.seen["collector"].checked, 0)
+
+    def test_the_example_is_shown(self):
+        self.start_agent(1)
+        self.start_collector(agents=[1])
+        example = self.start_go("orders", program=self.example)
+
+        def shown():
+            found = re.findall(r'^(shop_\w+)\{application="orders".*service="shop".*\} (\S+)$', self.get("/metrics"), re.M)
+            samples = {name: float(value) for name, value in found}
+            self.assertEqual(samples["shop_revenue_cents_total"], 1995 * samples["shop_items_total"], "they belong together")
+            return samples["shop_order_seconds_count"] > samples["shop_orders_total"] > 0
+
+        eventually(shown, 60, "orders are placed", 0.2)
+        command = [binary("pingloom"), "pages", "--url", self.urls["collector"]]
+        printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+        self.assertIn("shop_items_total", printed)
+        self.assertEqual(example.stop(), 0, example.log())
 
 
 if __name__ == "__main__":
