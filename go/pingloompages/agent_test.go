@@ -378,3 +378,22 @@ func TestSaturatedFractions(test *testing.T) {
 		test.Error(got)
 	}
 }
+
+func TestWhereTheAgentIsLookedFor(test *testing.T) {
+	test.Setenv(socketVariable, "")
+	if path := socketPath(""); path != defaultSocket {
+		test.Error(path)
+	}
+	test.Setenv(socketVariable, "/of/the/environment")
+	if path := socketPath(""); path != "/of/the/environment" {
+		test.Error(path)
+	}
+	if path := socketPath("/asked/for"); path != "/asked/for" {
+		test.Error(path)
+	}
+	for _, wrong := range []string{strings.Repeat("x", 108), "@abstract", "/nonexistent"} {
+		pages := open(test, Options{Socket: wrong})
+		counter(test, pages, "orders_total").Add(1)
+		eventually(test, wrong, func() bool { return errors.Is(pages.Status().Err, ErrNoAgent) })
+	}
+}

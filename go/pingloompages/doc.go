@@ -1,5 +1,5 @@
-// Package pingloompages counts into metric pages: shared memory that a collector reads by RDMA,
-// without a part of this process in it.
+// Package pingloompages counts into metric pages: shared memory that a collector reads by RDMA.
+// This process takes no part in that.
 //
 //	pages, err := pingloompages.Open(pingloompages.Options{Application: "shop"})
 //	orders, err := pages.Counter(pingloompages.Metric{Name: "orders_total", Help: "Orders."})
@@ -11,7 +11,7 @@
 // # What an application may rely on
 //
 // An update is an atomic store or add into a page: it takes no lock, makes no system call and
-// allocates nothing. Making a metric is slow, because it takes a lock, and the first one of a page
+// allocates nothing. Only Group.Update takes a lock, which is the group's own. Making a metric is slow, because it takes a lock, and the first one of a page
 // waits at most 0.2 s for the agent. Make metrics once and keep the handles. Everything works
 // without an agent and while the agent restarts: values are counted in the same memory, which is
 // handed to the next agent. Nothing here panics or fails because an agent is missing, refuses or

@@ -130,3 +130,20 @@ func TestUnits(test *testing.T) {
 		}
 	}
 }
+
+// Whatever an agent sends, what is kept of it is bounded and printable.
+func FuzzAnswers(fuzz *testing.F) {
+	fuzz.Add(messageOf(typeRegistered, 0, append(number(1), 16, 0, 0, 0)))
+	fuzz.Add(messageOf(typeGranted, 1, number(1)))
+	fuzz.Add(messageOf(typeDefined, 1, nil))
+	fuzz.Add(messageOf(typeRefused, 1, refusal(4, "no\n\xff"+strings.Repeat("\u00e9", 200))))
+	fuzz.Fuzz(func(test *testing.T, bytes []byte) {
+		got := &answer{descriptor: -1}
+		if got.parse(bytes) && (got.kind < typeRegistered || got.kind > typeRefused) {
+			test.Error(got.kind)
+		}
+		if !isText(got.why) || len(got.why) > maxShown+2 {
+			test.Errorf("%q", got.why)
+		}
+	})
+}

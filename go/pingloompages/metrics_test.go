@@ -328,3 +328,43 @@ func TestMemoryIsUnmappedWithTheLastHandle(test *testing.T) {
 		return mappings(test) <= before
 	})
 }
+
+func TestUpdatesAllocateNothing(test *testing.T) {
+	pages := open(test, Options{Socket: socketOf(test)})
+	group, err := pages.NewGroup()
+	if err != nil {
+		test.Fatal(err)
+	}
+	jobs, _ := pages.Counter(Metric{Name: "jobs_total", Unit: 0.1, Group: group})
+	load, _ := pages.Gauge(Metric{Name: "load"})
+	took, _ := pages.Histogram(Metric{Name: "took"})
+	sizes, _ := pages.BoundedHistogram(Metric{Name: "sizes"}, []float64{1, 2, 3})
+	allocated := testing.AllocsPerRun(1000, func() {
+		load.Add(1)
+		took.Observe(5)
+		sizes.Observe(2)
+		group.Update(func() { jobs.AddFloat(1) })
+	})
+	if allocated >= 1 { // the session's goroutine allocates now and then
+		test.Error(allocated)
+	}
+}
+
+func TestAProcessHasABoundedNumberOfPages(test *testing.T) {
+	pages := open(test, Options{Socket: socketOf(test)})
+	group, err := pages.NewGroup()
+	if err != nil {
+		test.Fatal(err)
+	}
+	pages.mutex.Lock()
+	for len(pages.pages) < maxPages { // without their memory, for which there may be no descriptors
+		pages.pages = append(pages.pages, newPage(uint32(1000+len(pages.pages)), flagGrouped, group.memory))
+	}
+	pages.mutex.Unlock()
+	if _, err := pages.NewGroup(); !errors.Is(err, ErrFull) {
+		test.Error(err)
+	}
+	if _, err := pages.Counter(Metric{Name: "jobs_total"}); !errors.Is(err, ErrFull) {
+		test.Error(err)
+	}
+}

@@ -14,8 +14,9 @@ def go(build, directory, *arguments, tool="go", **environment):
     path = shutil.which(tool)
     if path is None:
         raise AssertionError(f"there is no {tool}: install golang-go, which scripts/packages.txt lists")
+    cache = pathlib.Path(build).resolve() / "go-cache"
     done = subprocess.run([path, *map(str, arguments)], cwd=directory, capture_output=True, text=True, env={
-        **os.environ, "GOCACHE": str(pathlib.Path(build).resolve() / "go-cache"), "GOPROXY": "off", "GOFLAGS": "-mod=mod",
+        **os.environ, "GOCACHE": str(cache), "GOPATH": str(cache / "path"), "GOPROXY": "off", "GOFLAGS": "-mod=mod",
         "GO111MODULE": "on", "GOTOOLCHAIN": "local", "GOMAXPROCS": "2", "CGO_ENABLED": "0", **environment})
     if done.returncode != 0:
         raise AssertionError(f"{tool} {' '.join(map(str, arguments))}: {done.stdout}{done.stderr}")
