@@ -69,8 +69,15 @@ func TestValuesAreHandedToAnAgentThatComesLaterAndToTheNext(test *testing.T) {
 	}
 	mutex.Lock()
 	defer mutex.Unlock()
-	if len(told) != 1 || !errors.Is(told[0], ErrNoAgent) {
-		test.Errorf("told %v", told)
+	texts := map[string]bool{}
+	for _, err := range told {
+		if texts[err.Error()] || !errors.Is(err, ErrNoAgent) {
+			test.Errorf("told %v", told)
+		}
+		texts[err.Error()] = true
+	}
+	if len(told) == 0 {
+		test.Error("the listener was told nothing")
 	}
 }
 
@@ -232,6 +239,7 @@ func TestRefusals(test *testing.T) {
 		test.Run(name, func(test *testing.T) {
 			agent := startAgent(test, socketOf(test), refusing(one.kind, one.reason))
 			pages := open(test, Options{Socket: agent.listener.Addr().String()})
+			pages.patience = time.Minute
 			orders, err := pages.Counter(Metric{Name: "orders_total"})
 			orders.Add(1)
 			if !errors.Is(err, one.made) || (err == nil) != (one.made == nil) {

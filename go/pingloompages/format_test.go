@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // documentedExamples returns the dumps of docs/page-format.md: each line is an offset, two blanks,
@@ -56,6 +57,7 @@ func TestTheDocumentedExampleIsWhatHappens(test *testing.T) {
 	})
 	pages := open(test, Options{Application: "orders", Labels: Labels{"service": "shop"},
 		Socket: agent.listener.Addr().String()})
+	pages.patience = time.Minute
 	orders, err := pages.Counter(Metric{Name: "orders_total", Help: "Orders.", Labels: Labels{"till": "1"}})
 	if err != nil {
 		test.Fatal(err)

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	agentTime = 200 * time.Millisecond // how long to wait for a page from the agent
-	maxPages  = 1024                   // each needs a descriptor
+	agentTime = 200 * time.Millisecond
+	maxPages  = 1024 // each needs a descriptor
 )
 
 // placed is a metric on its page.
@@ -191,7 +191,7 @@ func (p *Pages) pageFromAgent(flags uint16) (*page, error) {
 	request := p.session.ask(p.numbered, flags)
 	p.mutex.Unlock()
 	p.wake()
-	timer := time.NewTimer(agentTime)
+	timer := time.NewTimer(p.patience)
 	defer timer.Stop()
 	select {
 	case <-request.done:

@@ -29,9 +29,10 @@ type Options struct {
 // Pages owns all pages and metrics of an application, and the session with its host's agent.
 // A nil *Pages returns inert handles.
 type Pages struct {
-	labels  []label
-	onError func(error)
-	wakeup  chan struct{} // has room for one
+	labels   []label
+	onError  func(error)
+	wakeup   chan struct{} // has room for one
+	patience time.Duration // how long to wait for a page from the agent
 
 	making   sync.Mutex         // held while a metric is made, which may wait for the agent
 	metrics  map[string]*placed // by definition.key; guarded by making
@@ -63,7 +64,8 @@ func Open(options Options) (*Pages, error) {
 		return nil, err
 	}
 	made := &Pages{labels: labels, onError: options.OnError, wakeup: make(chan struct{}, 1),
-		metrics: map[string]*placed{}, families: map[string]family{}, reported: map[string]bool{},
+		patience: agentTime,
+		metrics:  map[string]*placed{}, families: map[string]family{}, reported: map[string]bool{},
 		session:  newSession(socketPath(options.Socket), application, labels),
 		nextBeat: time.Now().Add(time.Second)}
 	made.session.listen = func(from *connection) { go made.receive(from) }
