@@ -1,4 +1,4 @@
-"""Documentation fits 120 columns, and no comment of C++ or Go begins as a fragment (CONTRIBUTING.md, "Prose")."""
+"""Documentation fits 120 columns, and no comment of C++, Go or Rust begins as a fragment (CONTRIBUTING.md, "Prose")."""
 
 import pathlib
 import re
@@ -8,9 +8,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MAX_COLUMNS = 120
 DOCUMENTS = ("*.md", "*.scd", "*.scd.in", "config/*.yaml")
-CODE = ("*.h", "*.cpp", "*.go")
+CODE = ("*.h", "*.cpp", "*.go", "*.rs")
 # A comment that begins with one of these is a fragment, or has a relative clause as its subject.
-FRAGMENT = re.compile(r"(?://|/\*\*?) (Of|Who|Whom|Whose|Whoever) ")
+FRAGMENT = re.compile(r"(?://[/!]?|/\*\*?) (Of|Who|Whom|Whose|Whoever) ")
 
 
 def tracked(patterns):

@@ -44,7 +44,7 @@ CONTROLLER_ROOMS = {
     "http": {"model", "history/codec", "history/sql", "history", "control", "redis", "alerts", "collectors"},
 }
 MOST_LINES = 600
-SOURCES = (".h", ".cpp", ".go", ".py", ".sh", ".js", ".ts", ".tsx", ".css")
+SOURCES = (".h", ".cpp", ".go", ".rs", ".py", ".sh", ".js", ".ts", ".tsx", ".css")
 
 
 def tracked():

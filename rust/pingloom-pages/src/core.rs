@@ -1,0 +1,246 @@
+//! All pages and metrics of one Pages, and the thread that sends heartbeats and keeps the session
+//! with the agent. `catalogue` is locked while a metric is made, which may wait for the agent;
+//! `state` is never locked while waiting. Whoever locks both locks `catalogue` first.
+
+use std::collections::{HashMap, HashSet};
+use std::os::raw::c_void;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::book::{Page, Standing};
+use crate::definition::{Kind, Labels};
+use crate::session::Session;
+use crate::sys::{self, Thread, Wakeup};
+use crate::{Error, ErrorKind, Status};
+
+const BEAT: Duration = Duration::from_secs(1);
+const MAX_REPORTED: usize = 32;
+/// It keeps a child that only executes another program from registering.
+const CHILD_DELAY: Duration = Duration::from_millis(100);
+
+pub type Listener = Box<dyn Fn(&Error) + Send + Sync>;
+
+/// Where a metric is: indices of its page and on it. Pages never go.
+#[derive(Clone, Copy)]
+pub struct Place {
+    pub page: usize,
+    pub metric: usize,
+}
+
+/// What was made. Only threads that make something use it.
+#[derive(Default)]
+pub struct Catalogue {
+    pub metrics: HashMap<String, Place>, // keyed by Definition::key()
+    pub families: HashMap<String, (Kind, f64)>, // kind and unit, keyed by name
+    last_number: u32,
+}
+
+impl Catalogue {
+    /// A number for a page. After 2^32 of them one may be in use, which the agent refuses.
+    pub fn next_number(&mut self) -> u32 {
+        self.last_number = self.last_number.wrapping_add(1);
+        self.last_number
+    }
+}
+
+pub struct State {
+    pub pages: Vec<Page>, // never shrinks
+    pub session: Session,
+    pub thread: Option<Thread>,
+    pub wakeup: Option<Wakeup>,
+    next_beat: Instant,
+    stop: bool,
+    last_trouble: Option<Error>,
+    reported: HashSet<String>,
+}
+
+pub struct Core {
+    pub labels: Labels,
+    on_error: Option<Listener>,
+    pub catalogue: Mutex<Catalogue>,
+    pub state: Mutex<State>,
+    pub answered: Condvar,
+}
+
+/// A panic of another thread leaves nothing half done that matters, so its poison is ignored.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+extern "C" fn thread_body(core: *mut c_void) -> *mut c_void {
+    // SAFETY: start() leaked one count of this Arc for this thread.
+    let core = unsafe { Arc::from_raw(core as *const Core) };
+    // Nothing may unwind into the C library.
+    let _ = catch_unwind(AssertUnwindSafe(|| core.run()));
+    std::ptr::null_mut()
+}
+
+impl Core {
+    pub fn new(
+        path: PathBuf,
+        application: &str,
+        labels: Labels,
+        on_error: Option<Listener>,
+    ) -> Core {
+        let session = Session::new(path, application, &labels);
+        Core {
+            labels,
+            on_error,
+            catalogue: Mutex::default(),
+            state: Mutex::new(State {
+                pages: Vec::new(),
+                session,
+                thread: None,
+                wakeup: None,
+                next_beat: Instant::now() + BEAT,
+                stop: false,
+                last_trouble: None,
+                reported: HashSet::new(),
+            }),
+            answered: Condvar::new(),
+        }
+    }
+
+    /// Starts the thread. Without one the metrics count, but nobody reads them.
+    pub fn start(self: &Arc<Core>, state: &mut State) {
+        state.next_beat = Instant::now() + BEAT;
+        state.wakeup = Wakeup::new().ok();
+        state.thread = None;
+        if state.wakeup.is_some() {
+            let argument = Arc::into_raw(self.clone());
+            state.thread = sys::start_thread(thread_body, argument as *mut c_void);
+            if state.thread.is_none() {
+                // SAFETY: no thread has taken the count that was leaked above.
+                drop(unsafe { Arc::from_raw(argument) });
+            }
+        }
+        if state.thread.is_none() {
+            let text = "no thread: nobody can read the pages";
+            state.last_trouble = Some(Error::new(ErrorKind::NoMemory, text));
+        }
+    }
+
+    /// Ends the thread, and with it the connection: the agent's collectors drop the pages.
+    pub fn stop(&self) {
+        let mut state = lock(&self.state);
+        state.stop = true;
+        state.wake();
+        let thread = state.thread.take();
+        drop(state);
+        if let Some(thread) = thread {
+            thread.join();
+        }
+        lock(&self.state).session.start_anew(Instant::now());
+    }
+
+    fn run(&self) {
+        loop {
+            let mut state = lock(&self.state);
+            if state.stop {
+                return;
+            }
+            let now = Instant::now();
+            let fd = match &state.wakeup {
+                Some(wakeup) => {
+                    wakeup.drain();
+                    wakeup.fd()
+                }
+                None => return,
+            };
+            state.beat(now);
+            let State { session, pages, .. } = &mut *state;
+            session.step(now, pages);
+            let news = state.keep_troubles();
+            let agent = state.session.fd();
+            let next = state.next_beat.min(state.session.next_step(now));
+            drop(state);
+            self.answered.notify_all();
+            for trouble in &news {
+                self.report(trouble);
+            }
+            let left = next.saturating_duration_since(now).as_micros();
+            sys::wait(fd, agent, ((left + 999) / 1000).clamp(1, 1000) as i32);
+        }
+    }
+
+    fn report(&self, trouble: &Error) {
+        if let Some(on_error) = &self.on_error {
+            // A panic in the application's function must not end the heartbeat.
+            let _ = catch_unwind(AssertUnwindSafe(|| on_error(trouble)));
+        }
+    }
+
+    pub fn status(&self) -> Status {
+        let state = lock(&self.state);
+        let pages = &state.pages;
+        Status {
+            connected: state.session.is_registered(),
+            owner: if state.session.is_registered() { state.session.owner() } else { 0 },
+            pages: pages.len(),
+            known_pages: pages.iter().filter(|one| one.standing == Standing::Known).count(),
+            metrics: pages.iter().map(|one| one.metrics.len()).sum(),
+            known_metrics: pages.iter().map(|one| one.known).sum(),
+            refused: state.session.refusals(),
+            error: state.last_trouble.clone(),
+        }
+    }
+
+    /// REQUIRES: this is a child just after fork(), and the lock is held for it.
+    pub fn start_anew_in_child(self: &Arc<Core>, state: &mut State) {
+        state.session.start_anew(Instant::now() + CHILD_DELAY);
+        state.last_trouble = None;
+        let mut shareable = true;
+        for page in &mut state.pages {
+            shareable &= page.start_anew();
+        }
+        if !shareable {
+            let text = "no page for this child: nobody can read its values";
+            state.last_trouble = Some(Error::new(ErrorKind::NoMemory, text));
+        }
+        // The parent's thread does not exist in this process.
+        if state.thread.is_some() {
+            // SAFETY: start() leaked a count for that thread, which can no longer drop it.
+            unsafe { Arc::decrement_strong_count(Arc::as_ptr(self)) };
+            self.start(state);
+        }
+    }
+}
+
+impl State {
+    pub fn wake(&self) {
+        if let Some(wakeup) = &self.wakeup {
+            wakeup.wake();
+        }
+    }
+
+    fn beat(&mut self, now: Instant) {
+        if now < self.next_beat {
+            return;
+        }
+        for page in &self.pages {
+            page.memory.page().beat();
+        }
+        self.next_beat += BEAT;
+        if self.next_beat <= now {
+            self.next_beat = now + BEAT; // the process was stopped for a while
+        }
+    }
+
+    /// Returns those that were not reported yet.
+    fn keep_troubles(&mut self) -> Vec<Error> {
+        let mut news = Vec::new();
+        for trouble in self.session.take_troubles() {
+            self.last_trouble = Some(trouble.clone());
+            if self.reported.len() < MAX_REPORTED && self.reported.insert(trouble.to_string()) {
+                news.push(trouble);
+            }
+        }
+        let no_agent = |trouble: &Error| trouble.kind() == ErrorKind::NoAgent;
+        if self.session.is_registered() && self.last_trouble.as_ref().map_or(false, no_agent) {
+            self.last_trouble = None;
+        }
+        news
+    }
+}

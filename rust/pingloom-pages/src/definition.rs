@@ -1,0 +1,204 @@
+//! A metric that was checked, as the agent is told of it (docs/page-format.md, "A metric").
+
+use crate::message::Encoder;
+use crate::page::SLOTS;
+use crate::{Error, Metric, Shape};
+
+pub const MAX_BOUNDS: usize = SLOTS - 2;
+pub const MAX_LABELS: usize = 16;
+const MAX_NAME_BYTES: usize = 128;
+const MAX_HELP_BYTES: usize = 512;
+const MAX_LABEL_BYTES: usize = 256;
+const MAX_APPLICATION_BYTES: usize = 64;
+const SHARED_WRITERS: u8 = 1;
+const BOUNDS: u8 = 2;
+
+pub type Labels = Vec<(String, String)>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Counter = 1,
+    Gauge = 2,
+    Histogram = 3,
+    Info = 4,
+}
+
+#[derive(Clone, Debug)]
+pub struct Definition {
+    pub kind: Kind,
+    pub shared: bool,
+    pub own_line: bool,
+    pub name: String,
+    help: String,
+    labels: Labels, // its own, sorted
+    pub unit: f64,
+    /// None: it is no histogram, or has bounds.
+    pub shape: Option<Shape>,
+    pub bounds: Vec<f64>,
+    pub first: u16,
+    pub slots: u16,
+    /// The bytes of encode(), whatever the slots.
+    pub schema_bytes: usize,
+}
+
+/// Texts are UTF-8 already, because they are Strings.
+fn is_text(text: &str) -> bool {
+    text.bytes().all(|byte| byte >= b' ' && byte != 0x7f)
+}
+
+fn is_metric_name(name: &str) -> bool {
+    let begins = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_' || byte == b':';
+    name.len() <= MAX_NAME_BYTES
+        && name.bytes().next().map_or(false, begins)
+        && name.bytes().all(|byte| begins(byte) || byte.is_ascii_digit())
+}
+
+/// `le` is the label of buckets, and Prometheus keeps names in `__` to itself.
+fn is_label_name(name: &str) -> bool {
+    is_metric_name(name) && !name.contains(':') && !name.starts_with("__") && name != "le"
+}
+
+pub fn check_application(name: &str) -> Result<(), Error> {
+    if !name.is_empty() && name.len() <= MAX_APPLICATION_BYTES && is_text(name) {
+        return Ok(());
+    }
+    Err(Error::bad(&format!("application {name:?}"), "not 1 to 64 bytes of printable UTF-8"))
+}
+
+/// Checks and sorts labels; `common` are those of the application, which they are added to.
+pub fn check_labels(labels: &Labels, common: &Labels) -> Result<Labels, Error> {
+    if labels.len() + common.len() > MAX_LABELS {
+        return Err(Error::bad("labels", "more than 16"));
+    }
+    let mut sorted = labels.clone();
+    sorted.sort();
+    for (at, (name, value)) in sorted.iter().enumerate() {
+        let fault = if !is_label_name(name) {
+            "not a label's name"
+        } else if value.len() > MAX_LABEL_BYTES || !is_text(value) {
+            "its value is too long, or not printable"
+        } else if common.iter().chain(&sorted[..at]).any(|(other, _)| other == name) {
+            "given twice"
+        } else {
+            continue;
+        };
+        return Err(Error::bad(&format!("label {name:?}"), fault));
+    }
+    Ok(sorted)
+}
+
+fn check_bounds(name: &str, bounds: &[f64]) -> Result<u16, Error> {
+    let ascending = bounds.windows(2).all(|two| two[0] < two[1]);
+    if bounds.is_empty()
+        || bounds.len() > MAX_BOUNDS
+        || !ascending
+        || !bounds.iter().all(|bound| bound.is_finite())
+    {
+        let why = "its bounds are not 1 to 502 finite numbers in ascending order";
+        return Err(Error::bad(name, why));
+    }
+    Ok(bounds.len() as u16 + 2)
+}
+
+fn check_shape(name: &str, shape: Shape) -> Result<u16, Error> {
+    if !shape.is_valid() {
+        return Err(Error::bad(name, "no histogram has this shape"));
+    }
+    if !shape.fits_a_page() {
+        return Err(Error::bad(name, "a histogram of this shape is larger than a page"));
+    }
+    Ok(shape.buckets() as u16 + 1)
+}
+
+impl Definition {
+    /// `bounds` are those of a histogram that has bounds of its own.
+    pub fn check(
+        metric: &Metric,
+        kind: Kind,
+        shared: bool,
+        bounds: Option<&[f64]>,
+        common: &Labels,
+    ) -> Result<Definition, Error> {
+        let name = &metric.name;
+        if !is_metric_name(name) {
+            return Err(Error::bad(&format!("{name:?}"), "not a metric's name"));
+        }
+        if metric.help.len() > MAX_HELP_BYTES || !is_text(&metric.help) {
+            return Err(Error::bad(name, "its help is too long, or not printable"));
+        }
+        let labels = check_labels(&metric.labels, common)
+            .map_err(|error| Error::bad(name, &error.to_string()))?;
+        let unit = match kind {
+            Kind::Counter | Kind::Histogram => metric.unit,
+            Kind::Gauge | Kind::Info => 1.0,
+        };
+        if !(1e-30..=1e30).contains(&unit) {
+            return Err(Error::bad(name, "the unit is not a number from 1e-30 to 1e30"));
+        }
+        let shape = match (kind, bounds) {
+            (Kind::Histogram, None) => Some(metric.shape),
+            _ => None,
+        };
+        let slots = match (kind, bounds, shape) {
+            (Kind::Info, _, _) => 0,
+            (_, Some(bounds), _) => check_bounds(name, bounds)?,
+            (_, _, Some(shape)) => check_shape(name, shape)?,
+            _ => 1,
+        };
+        let mut made = Definition {
+            kind,
+            shared,
+            own_line: metric.own_line,
+            name: name.clone(),
+            help: metric.help.clone(),
+            labels,
+            unit,
+            shape,
+            bounds: bounds.unwrap_or_default().to_vec(),
+            first: 0,
+            slots,
+            schema_bytes: 0,
+        };
+        made.schema_bytes = made.encode().len();
+        Ok(made)
+    }
+
+    /// What makes two metrics the same: the name and labels. None of them has a zero byte.
+    pub fn key(&self) -> String {
+        let mut key = self.name.clone();
+        for (name, value) in &self.labels {
+            key.extend(["\0", name, "\0", value]);
+        }
+        key
+    }
+
+    /// Tells whether two metrics of one key count alike.
+    pub fn is_same(&self, other: &Definition) -> bool {
+        self.kind == other.kind
+            && self.shared == other.shared
+            && self.unit == other.unit
+            && self.shape == other.shape
+            && self.bounds == other.bounds
+    }
+
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Encoder::default();
+        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+        out.u8(self.kind as u8);
+        out.u8(flag(self.shared, SHARED_WRITERS) | flag(!self.bounds.is_empty(), BOUNDS));
+        out.u16(self.first);
+        out.u16(self.slots);
+        let shape = self.shape.map_or([0; 3], |one| [one.lowest, one.highest, one.precision]);
+        shape.into_iter().for_each(|one| out.u8(one));
+        out.u8(self.labels.len() as u8);
+        out.f64(self.unit);
+        out.string(&self.name);
+        out.text(&self.help);
+        out.labels(&self.labels);
+        if !self.bounds.is_empty() {
+            out.u16(self.bounds.len() as u16);
+            self.bounds.iter().for_each(|&bound| out.f64(bound));
+        }
+        out.0
+    }
+}

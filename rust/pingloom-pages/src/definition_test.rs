@@ -1,0 +1,58 @@
+use crate::definition::{check_application, check_labels, Definition, Kind};
+use crate::{ErrorKind, Metric, Shape};
+
+fn check(metric: &Metric, kind: Kind, bounds: Option<&[f64]>) -> Option<ErrorKind> {
+    Definition::check(metric, kind, true, bounds, &vec![]).err().map(|error| error.kind())
+}
+
+#[test]
+fn names_labels_and_texts_are_checked() {
+    let good = Metric::new("a:b_1").help("Ä").label("path", "a\"b\\c").label("_x", "");
+    assert_eq!(check(&good, Kind::Counter, None), None);
+    let long = "x".repeat(257);
+    for bad in [
+        Metric::new(""),
+        Metric::new("1a"),
+        Metric::new("a-b"),
+        Metric::new("ä"),
+        Metric::new(&long[..129]),
+        Metric::new("a").help("line\nbreak"),
+        Metric::new("a").help("x".repeat(513)),
+        Metric::new("a").label("le", "1"),
+        Metric::new("a").label("__x", "1"),
+        Metric::new("a").label("a:b", "1"),
+        Metric::new("a").label("x", "1").label("x", "1"),
+        Metric::new("a").label("x", "\x7f"),
+        Metric::new("a").label("x", &long),
+        Metric::new("a").unit(0.0),
+        Metric::new("a").unit(f64::NAN),
+        Metric::new("a").unit(1e31),
+        (0..17).fold(Metric::new("a"), |metric, n| metric.label(format!("l{n}"), "")),
+    ] {
+        assert_eq!(check(&bad, Kind::Counter, None), Some(ErrorKind::BadArgument), "{bad:?}");
+    }
+    assert!(check_application("shop").is_ok());
+    for bad in ["", &long[..65], "a\tb"] {
+        assert!(check_application(bad).is_err());
+    }
+    let common = vec![("service".to_string(), "x".to_string())];
+    assert!(check_labels(&common, &common).is_err(), "the application has that label");
+}
+
+#[test]
+fn shapes_and_bounds_are_checked() {
+    let metric = Metric::new("a");
+    for (lowest, highest, precision) in [(0, 0, 0), (0, 64, 0), (1, 63, 2), (6, 63, 6), (0, 63, 5)]
+    {
+        let bad = metric.clone().shape(Shape { lowest, highest, precision });
+        assert_eq!(check(&bad, Kind::Histogram, None), Some(ErrorKind::BadArgument), "{bad:?}");
+        assert_eq!(check(&bad, Kind::Gauge, None), None, "other kinds ignore it");
+    }
+    let large = metric.clone().shape(Shape { lowest: 5, highest: 63, precision: 5 });
+    assert_eq!(check(&large, Kind::Histogram, None), Some(ErrorKind::BadArgument), "1,858 buckets");
+    let many: Vec<f64> = (0..503).map(f64::from).collect();
+    for bad in [&[][..], &[1.0, 1.0], &[2.0, 1.0], &[f64::NAN], &[f64::INFINITY], &many] {
+        assert_eq!(check(&metric, Kind::Histogram, Some(bad)), Some(ErrorKind::BadArgument));
+    }
+    assert_eq!(check(&metric, Kind::Histogram, Some(&many[1..])), None);
+}

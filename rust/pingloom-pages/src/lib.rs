@@ -1,0 +1,142 @@
+//! Metric pages for Rust applications: counters, gauges and histograms in shared memory that
+//! collectors read by RDMA. docs/pages.md explains them, and docs/page-format.md is what this crate
+//! follows; it links no other part of pingloom and needs no other crate.
+//!
+//! ```no_run
+//! use pingloom_pages::{Metric, Options, Pages};
+//!
+//! let pages = Pages::open(Options::new().application("shop").label("service", "orders"))?;
+//! let orders = pages.counter(&Metric::new("orders_total").help("Orders that were placed."))?;
+//! orders.inc();
+//! # Ok::<(), pingloom_pages::Error>(())
+//! ```
+//!
+//! An update is an atomic add or store in a page: no lock, no system call, no allocation. Making a
+//! metric is slow, because it takes a lock and waits at most 0.2 s for the agent when it needs a
+//! new page: make metrics once and keep the handles, which are Send and Sync.
+//!
+//! Nothing fails because there is no agent. The metrics count on in the same memory, and the next
+//! agent reads them. A thread of the crate connects, tries again after 0.1 to 5 s, and writes a
+//! heartbeat every second. After `fork()` the child's handles count in memory of its own that
+//! begins with 0, and the child registers 0.1 s later; a bare `clone` system call must not be used.
+//!
+//! Bounds: 1,024 pages of 4 KiB and a descriptor each, 504 slots, 64 infos and 256 KiB of names and
+//! labels a page, 32 messages that wait for the agent's answer.
+
+#![deny(missing_debug_implementations)]
+
+mod answers;
+mod book;
+mod core;
+mod definition;
+#[cfg(test)]
+mod definition_test;
+mod error;
+mod fork;
+mod handles;
+mod make;
+mod message;
+mod metric;
+mod options;
+mod page;
+mod session;
+#[cfg(test)]
+mod session_test;
+mod shape;
+mod sys;
+mod tell;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use crate::error::{Error, ErrorKind};
+pub use crate::handles::{BoundedHistogram, Counter, Gauge, Group, Histogram, Update};
+pub use crate::metric::Metric;
+pub use crate::options::Options;
+pub use crate::shape::Shape;
+
+use crate::core::{lock, Core};
+use crate::definition::Kind;
+
+/// All metrics of an application. Dropping it ends its thread, and collectors show its metrics no
+/// more. A process may have several, each a process of its own to the agent.
+pub struct Pages {
+    core: Arc<Core>,
+}
+
+/// What the library's thread knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// An agent knows this process.
+    pub connected: bool,
+    /// This process' owner number at that agent, or 0.
+    pub owner: u64,
+    pub pages: usize,
+    /// How many of the pages the agent knows.
+    pub known_pages: usize,
+    pub metrics: usize,
+    /// How many of the metrics the agent knows.
+    pub known_metrics: usize,
+    /// Refusals by agents since opening.
+    pub refused: u64,
+    /// The last error in the background.
+    pub error: Option<Error>,
+}
+
+impl Pages {
+    /// Starts the library's thread and returns at once, with or without an agent. It fails only if
+    /// the application's name or labels are invalid.
+    pub fn open(options: Options) -> Result<Pages, Error> {
+        let core = Arc::new(options.into_core()?);
+        core.start(&mut lock(&core.state));
+        fork::watch(&core);
+        Ok(Pages { core })
+    }
+
+    /// Each of these functions fails if something about the metric is invalid, if it was made as
+    /// something else, or if there is no page for it. `unwrap_or_default()` then gives an inert
+    /// handle.
+    pub fn counter(&self, metric: &Metric) -> Result<Counter, Error> {
+        Ok(Counter::of(&self.core.make(metric, Kind::Counter, true, None)?))
+    }
+    pub fn gauge(&self, metric: &Metric) -> Result<Gauge, Error> {
+        Ok(Gauge::of(&self.core.make(metric, Kind::Gauge, false, None)?))
+    }
+    pub fn histogram(&self, metric: &Metric) -> Result<Histogram, Error> {
+        Ok(Histogram::of(&self.core.make(metric, Kind::Histogram, true, None)?))
+    }
+    /// `bounds` are the upper bounds of all buckets but the last, in the unit of the metric's name:
+    /// 1 to 502 finite numbers in ascending order.
+    pub fn bounded_histogram(
+        &self,
+        metric: &Metric,
+        bounds: &[f64],
+    ) -> Result<BoundedHistogram, Error> {
+        let made = self.core.make(metric, Kind::Histogram, true, Some(bounds))?;
+        Ok(BoundedHistogram::of(&made))
+    }
+    /// An info has no value. It consists of its labels, for example a version.
+    pub fn info(&self, metric: &Metric) -> Result<(), Error> {
+        self.core.make(metric, Kind::Info, false, None).map(|_| ())
+    }
+    pub fn group(&self) -> Result<Group, Error> {
+        Ok(Group { memory: Some(self.core.make_group()?) })
+    }
+
+    pub fn status(&self) -> Status {
+        self.core.status()
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        fork::unwatch(&self.core);
+        self.core.stop();
+    }
+}
+
+impl fmt::Debug for Pages {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Pages").field("status", &self.status()).finish()
+    }
+}

@@ -1,0 +1,121 @@
+//! The application of tests/integration/test_pages_rust.py. It takes commands from its standard
+//! input, one a line, and answers each with a line. It ends with its input.
+
+use std::io::{self, BufRead, Write};
+use std::process::{self, Command};
+use std::thread;
+use std::time::Duration;
+
+use pingloom_pages::{BoundedHistogram, Counter, Error, Gauge, Group, Histogram, Metric};
+use pingloom_pages::{Options, Pages};
+
+extern "C" {
+    fn fork() -> i32;
+    fn _exit(status: i32) -> !;
+}
+
+struct Lab {
+    events: Counter,
+    busy: Counter,
+    depth: Gauge,
+    took: Histogram,
+    sizes: BoundedHistogram,
+    books: Group,
+    items: Counter,
+    cents: Counter,
+}
+
+fn make(pages: &Pages) -> Result<Lab, Error> {
+    let path = r#"a"b\c"#;
+    let events = Metric::new("rust_events_total").help("Events with \"quotes\".");
+    let books = pages.group()?;
+    let took = Metric::new("rust_took_seconds").unit(1e-9);
+    pages.info(&Metric::new("rust_info").label("version", "1.0"))?;
+    Ok(Lab {
+        events: pages.counter(&events.label("path", path))?,
+        busy: pages.counter(&Metric::new("rust_busy_seconds_total").unit(1e-9))?,
+        depth: pages.gauge(&Metric::new("rust_depth"))?,
+        took: pages.histogram(&took)?,
+        sizes: pages.bounded_histogram(&Metric::new("rust_size"), &[1.5, 2.5, 10.0])?,
+        items: pages.counter(&Metric::new("rust_items_total").group(&books))?,
+        cents: pages.counter(&Metric::new("rust_cents_total").group(&books))?,
+        books,
+    })
+}
+
+fn count(lab: &Lab, threads: u64, each: u64) {
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                for n in 0..each {
+                    lab.events.inc();
+                    lab.depth.add(1.0);
+                    lab.took.observe(1000 * n);
+                    lab.sizes.observe((n % 4) as f64);
+                }
+            });
+        }
+    });
+}
+
+/// The child counts too, and lives until it is killed.
+fn fork_and_count(lab: &Lab, each: u64) -> i32 {
+    // SAFETY: the child calls only this crate, which provides for forks, and sleeps.
+    let child = unsafe { fork() };
+    if child != 0 {
+        return child;
+    }
+    lab.events.add(each);
+    let parent = std::os::unix::process::parent_id();
+    while std::os::unix::process::parent_id() == parent {
+        thread::sleep(Duration::from_millis(50));
+    }
+    // SAFETY: it does not return, and nothing of this process has to be tidied.
+    unsafe { _exit(0) }
+}
+
+fn obey(
+    pages: &Pages,
+    lab: &mut Lab,
+    words: &[&str],
+) -> Result<String, Box<dyn std::error::Error>> {
+    let number = |at: usize| words.get(at).ok_or("no number")?.parse().map_err(|_| "no number");
+    Ok(match words[0] {
+        "count" => {
+            count(lab, number(1)?, number(2)?);
+            lab.busy.add(1_500_000_000);
+            lab.events.get().to_string()
+        }
+        "books" => {
+            for _ in 0..number(1)? {
+                let _together = lab.books.update();
+                lab.items.add(3);
+                lab.cents.add(5985);
+            }
+            lab.items.get().to_string()
+        }
+        "fork" => fork_and_count(lab, number(1)?).to_string(),
+        "descriptors" => {
+            let listed = Command::new("ls").args(["-l", "/proc/self/fd"]).output()?;
+            String::from_utf8(listed.stdout)?.replace('\n', ";")
+        }
+        "status" => {
+            let status = pages.status();
+            format!("{} {} {}", status.connected, status.known_metrics, status.metrics)
+        }
+        other => return Err(format!("unknown command {other:?}").into()),
+    })
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let pages = Pages::open(Options::new().application("rusty").label("service", "tests"))?;
+    let mut lab = make(&pages)?;
+    println!("{}", process::id());
+    for line in io::stdin().lock().lines() {
+        let line = line?;
+        let answer = obey(&pages, &mut lab, &line.split(' ').collect::<Vec<_>>())?;
+        println!("{answer}");
+        io::stdout().flush()?;
+    }
+    Ok(())
+}
