@@ -51,7 +51,8 @@ fn take_orders(pages: &Pages, shop: &Shop, till: u64, end: Option<Instant>) -> R
     let mut books: Group = pages.group()?;
     let cents =
         pages.counter(&named("shop_revenue_cents_total", "What was paid.").group(&books))?;
-    let items = pages.counter(&named("shop_items_total", "What was sold.").group(&books))?;
+    let mut items =
+        pages.single_counter(&named("shop_items_total", "What was sold.").group(&books))?;
     let mut random = Random(till);
     while end.map_or(true, |end| Instant::now() < end) {
         thread::sleep(Duration::from_millis(5 + random.below(20)));

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::book::{Page, Standing};
@@ -34,6 +34,8 @@ pub struct Place {
 pub struct Catalogue {
     pub metrics: HashMap<String, Place>, // keyed by Definition::key()
     pub families: HashMap<String, (Kind, f64)>, // kind and unit, keyed by name
+    /// The writers of metrics for one thread, keyed like `metrics`.
+    writers: HashMap<String, Weak<()>>,
     last_number: u32,
 }
 
@@ -42,6 +44,16 @@ impl Catalogue {
     pub fn next_number(&mut self) -> u32 {
         self.last_number = self.last_number.wrapping_add(1);
         self.last_number
+    }
+
+    /// None while the metric has a writer.
+    pub fn claim(&mut self, key: &str) -> Option<Arc<()>> {
+        if self.writers.get(key).map_or(false, |writer| writer.strong_count() > 0) {
+            return None;
+        }
+        let writer = Arc::new(());
+        self.writers.insert(key.to_string(), Arc::downgrade(&writer));
+        Some(writer)
     }
 }
 

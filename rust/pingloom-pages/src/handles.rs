@@ -12,7 +12,7 @@ use crate::Shape;
 /// All accesses are Relaxed: a value orders nothing else, and readers need no more than that each
 /// 8-byte value is whole. Group updates order values by the sequence (page.rs).
 #[derive(Clone, Debug)]
-struct Slots {
+pub(crate) struct Slots {
     slots: NonNull<[AtomicU64]>,
     _memory: Option<Arc<Mapping>>,
 }
@@ -22,12 +22,12 @@ unsafe impl Send for Slots {}
 unsafe impl Sync for Slots {}
 
 impl Slots {
-    fn of(made: &Made) -> Slots {
+    pub(crate) fn of(made: &Made) -> Slots {
         let first = usize::from(made.definition.first);
         let slots = &made.memory.page().slots[first..first + usize::from(made.definition.slots)];
         Slots { slots: NonNull::from(slots), _memory: Some(made.memory.clone()) }
     }
-    fn inert() -> Slots {
+    pub(crate) fn inert() -> Slots {
         Slots { slots: NonNull::from(&INERT.slots[..]), _memory: None }
     }
     #[inline]
@@ -39,12 +39,17 @@ impl Slots {
     fn add(&self, slot: usize, n: u64) {
         self.all()[slot].fetch_add(n, Ordering::Relaxed);
     }
+    /// Adds as the only writer. An update of another one in between would be lost.
+    #[inline]
+    pub(crate) fn add_alone(&self, slot: usize, n: u64) {
+        self.set(slot, self.get(slot).wrapping_add(n));
+    }
     #[inline]
     fn set(&self, slot: usize, value: u64) {
         self.all()[slot].store(value, Ordering::Relaxed);
     }
     #[inline]
-    fn get(&self, slot: usize) -> u64 {
+    pub(crate) fn get(&self, slot: usize) -> u64 {
         self.all()[slot].load(Ordering::Relaxed)
     }
 }

@@ -41,8 +41,11 @@ mod options;
 mod page;
 mod session;
 #[cfg(test)]
+mod session_lab;
+#[cfg(test)]
 mod session_test;
 mod shape;
+mod single;
 mod sys;
 mod tell;
 
@@ -54,6 +57,7 @@ pub use crate::handles::{BoundedHistogram, Counter, Gauge, Group, Histogram, Upd
 pub use crate::metric::Metric;
 pub use crate::options::Options;
 pub use crate::shape::Shape;
+pub use crate::single::{SingleCounter, SingleHistogram};
 
 use crate::core::{lock, Core};
 use crate::definition::Kind;
@@ -104,6 +108,13 @@ impl Pages {
     }
     pub fn histogram(&self, metric: &Metric) -> Result<Histogram, Error> {
         Ok(Histogram::of(&self.core.make(metric, Kind::Histogram, true, None)?))
+    }
+    /// It also fails while another handle of the metric lives, as single_histogram() does.
+    pub fn single_counter(&self, metric: &Metric) -> Result<SingleCounter, Error> {
+        Ok(SingleCounter::of(self.core.make(metric, Kind::Counter, false, None)?))
+    }
+    pub fn single_histogram(&self, metric: &Metric) -> Result<SingleHistogram, Error> {
+        Ok(SingleHistogram::of(self.core.make(metric, Kind::Histogram, false, None)?))
     }
     /// `bounds` are the upper bounds of all buckets but the last, in the unit of the metric's name:
     /// 1 to 502 finite numbers in ascending order.

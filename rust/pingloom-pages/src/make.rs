@@ -19,6 +19,8 @@ const MAX_PAGES: usize = 1024; // each needs a descriptor
 pub struct Made {
     pub memory: Arc<Mapping>,
     pub definition: Definition,
+    /// The claim of the only writer; counters and histograms for all threads have none.
+    pub writer: Option<Arc<()>>,
 }
 
 impl Core {
@@ -30,12 +32,20 @@ impl Core {
         bounds: Option<&[f64]>,
     ) -> Result<Made, Error> {
         let definition = Definition::check(metric, kind, shared, bounds, &self.labels)?;
+        let key = definition.key();
         let mut catalogue = lock(&self.catalogue);
         let place = self.place(&mut catalogue, metric.group.as_ref(), definition)?;
+        let mut writer = None;
+        if !shared && matches!(kind, Kind::Counter | Kind::Histogram) {
+            writer = Some(catalogue.claim(&key).ok_or_else(|| {
+                let text = format!("{}: it has a writer already", metric.name);
+                Error::new(ErrorKind::Conflict, text)
+            })?);
+        }
         let state = lock(&self.state);
         let page = &state.pages[place.page];
         let definition = page.metrics[place.metric].clone();
-        Ok(Made { memory: page.memory.clone(), definition })
+        Ok(Made { memory: page.memory.clone(), definition, writer })
     }
 
     fn place(

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pingloom_pages::{BoundedHistogram, Counter, ErrorKind, Gauge, Group, Histogram};
-use pingloom_pages::{Metric, Options, Pages, Shape};
+use pingloom_pages::{Metric, Options, Pages, Shape, SingleCounter, SingleHistogram};
 
 fn nobody() -> Options {
     Options::new().application("tested").socket("/nonexistent/pages.sock")
@@ -28,6 +28,8 @@ fn handles_are_send_and_sync() {
     check::<Histogram>();
     check::<BoundedHistogram>();
     check::<Group>();
+    check::<SingleCounter>();
+    check::<SingleHistogram>();
 }
 
 #[test]
@@ -81,6 +83,32 @@ fn a_name_is_one_thing() {
         assert_eq!(error.kind(), ErrorKind::BadArgument, "{error}");
     }
     assert_eq!(pages.status().metrics, 3);
+}
+
+#[test]
+fn a_metric_for_one_thread_has_one_writer() {
+    let pages = open();
+    let metric = named("jobs_total").label("worker", "1");
+    for round in 1..=3 {
+        let mut counter = pages.single_counter(&metric).unwrap();
+        for second in [pages.single_counter(&metric).err(), pages.counter(&metric).err()] {
+            assert_eq!(second.unwrap().kind(), ErrorKind::Conflict);
+        }
+        thread::spawn(move || {
+            counter.inc();
+            counter.add(9);
+            assert_eq!(counter.get(), 10 * round);
+        })
+        .join()
+        .unwrap();
+    }
+    let mut took = pages.single_histogram(&named("took").unit(1e-9)).unwrap();
+    assert!(pages.single_histogram(&named("took").unit(1e-9)).is_err());
+    took.observe(5);
+    took.observe_duration(Duration::MAX);
+    SingleCounter::default().inc();
+    SingleHistogram::default().observe(1);
+    assert_eq!(pages.status().metrics, 2);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use pingloom_pages::{BoundedHistogram, Counter, Error, Gauge, Group, Histogram, Metric};
-use pingloom_pages::{Options, Pages};
+use pingloom_pages::{Options, Pages, SingleCounter};
 
 extern "C" {
     fn fork() -> i32;
@@ -21,8 +21,8 @@ struct Lab {
     took: Histogram,
     sizes: BoundedHistogram,
     books: Group,
-    items: Counter,
-    cents: Counter,
+    items: SingleCounter,
+    cents: SingleCounter,
 }
 
 fn make(pages: &Pages) -> Result<Lab, Error> {
@@ -37,8 +37,8 @@ fn make(pages: &Pages) -> Result<Lab, Error> {
         depth: pages.gauge(&Metric::new("rust_depth"))?,
         took: pages.histogram(&took)?,
         sizes: pages.bounded_histogram(&Metric::new("rust_size"), &[1.5, 2.5, 10.0])?,
-        items: pages.counter(&Metric::new("rust_items_total").group(&books))?,
-        cents: pages.counter(&Metric::new("rust_cents_total").group(&books))?,
+        items: pages.single_counter(&Metric::new("rust_items_total").group(&books))?,
+        cents: pages.single_counter(&Metric::new("rust_cents_total").group(&books))?,
         books,
     })
 }
