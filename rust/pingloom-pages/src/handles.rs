@@ -19,6 +19,7 @@ pub(crate) struct Slots {
 
 // SAFETY: the slots are atomics in memory that belongs to no thread and lives as long as this.
 unsafe impl Send for Slots {}
+// SAFETY: as above.
 unsafe impl Sync for Slots {}
 
 impl Slots {

@@ -23,7 +23,7 @@
 //! Bounds: 1,024 pages of 4 KiB and a descriptor each, 504 slots, 64 infos and 256 KiB of names and
 //! labels a page, 32 messages that wait for the agent's answer.
 
-#![deny(missing_debug_implementations)]
+#![deny(missing_debug_implementations, unsafe_op_in_unsafe_fn)]
 
 mod answers;
 mod book;

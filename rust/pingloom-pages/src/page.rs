@@ -114,6 +114,7 @@ pub struct Mapping {
 
 // SAFETY: the mapping does not belong to a thread, and Layout has only atomics.
 unsafe impl Send for Mapping {}
+// SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {

@@ -97,5 +97,6 @@ pub unsafe fn map_over(at: NonNull<u8>, fd: Option<&OwnedFd>) -> io::Result<()> 
 /// # Safety
 /// `at` was returned by map(), and nobody uses it any more.
 pub unsafe fn unmap(at: NonNull<u8>) {
-    munmap(at.as_ptr().cast(), PAGE_BYTES);
+    // SAFETY: the caller says that it is mapped and not used.
+    unsafe { munmap(at.as_ptr().cast(), PAGE_BYTES) };
 }

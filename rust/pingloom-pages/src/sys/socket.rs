@@ -180,32 +180,6 @@ fn take_descriptors(control: &[u64; CONTROL_WORDS], bytes: usize) -> Vec<OwnedFd
     taken
 }
 
-/// An agent's side, for tests.
 #[cfg(test)]
-pub mod agents {
-    use super::*;
-
-    extern "C" {
-        fn bind(fd: c_int, address: *const SocketAddress, bytes: u32) -> c_int;
-        fn listen(fd: c_int, backlog: c_int) -> c_int;
-        fn accept(fd: c_int, address: *mut c_void, bytes: *mut u32) -> c_int;
-    }
-
-    pub fn listen_at(path: &[u8]) -> OwnedFd {
-        let mut address = SocketAddress { family: AF_UNIX as u16, path: [0; 108] };
-        address.path[..path.len()].copy_from_slice(path);
-        // SAFETY: the address lives during the calls and has the stated size.
-        unsafe {
-            let fd = owned(socket(AF_UNIX, SOCK_SEQPACKET | CLOEXEC | NONBLOCK, 0)).unwrap();
-            let bytes = size_of::<SocketAddress>() as u32;
-            assert_eq!(bind(fd.as_raw_fd(), &address, bytes), 0);
-            assert_eq!(listen(fd.as_raw_fd(), 8), 0);
-            fd
-        }
-    }
-
-    pub fn take_connection(listener: &OwnedFd) -> Option<OwnedFd> {
-        // SAFETY: nobody asks for the peer's address.
-        owned(unsafe { accept(listener.as_raw_fd(), null_mut(), null_mut()) }).ok()
-    }
-}
+#[path = "agents.rs"]
+pub mod agents;
