@@ -103,7 +103,8 @@ struct pingloom_metric {
    * shape has at most PINGLOOM_PAGE_SLOTS slots. All 0 means {10, 34, 2}, which is 1 us to 17 s in
    * nanoseconds. */
   struct pingloom_histogram_shape shape;
-  /* Counters and histograms: the worth of 1 in the name's unit, 1e-9 for ..._seconds; 0 means 1 */
+  /* Counters and histograms: the worth of 1 in the name's unit, 1e-9 for ..._seconds; it is 1e-30
+   * to 1e30, and 0 means 1 */
   double unit;
 };
 

@@ -42,6 +42,10 @@ constexpr bool isHistogramShape(const pingloom_histogram_shape& shape) {
          shape.highest <= 63;
 }
 
+// Tells whether it can be the worth of 1 in a counter or histogram. Within these limits no two
+// bounds of a histogram become equal.
+constexpr bool isUnit(double unit) { return unit >= 1e-30 && unit <= 1e30; }
+
 // Tells whether the bounds are a histogram's: at least one, finite and ascending.
 inline bool areBounds(const std::vector<double>& bounds) {
   return !bounds.empty() && bounds.size() <= kMaxBounds &&

@@ -12,10 +12,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "pages and messages are little endian");
 
-// Within these limits no two bounds of a histogram become equal.
-constexpr double kMinUnit = 1e-30;
-constexpr double kMaxUnit = 1e30;
-
 // Tells whether the kind is known and the number of slots fits it.
 bool hasShape(const Metric& metric) {
   switch (metric.kind) {
@@ -137,7 +133,7 @@ std::optional<Metric> readMetric(Bytes& bytes) {
   metric.name = bytes.string();
   metric.help = bytes.string<std::uint16_t>();
   if (!bytes.good() || !isMetricName(metric.name) || metric.help.size() > kMaxHelpBytes ||
-      !isText(metric.help) || !(metric.unit >= kMinUnit && metric.unit <= kMaxUnit) ||
+      !isText(metric.help) || !isUnit(metric.unit) ||
       metric.first_slot + metric.slots > PINGLOOM_PAGE_SLOTS) {
     return std::nullopt;
   }

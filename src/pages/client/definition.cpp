@@ -1,7 +1,6 @@
 #include "pages/client/definition.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "pages/client/encoder.h"
@@ -29,8 +28,8 @@ bool hasLabel(const std::vector<Label>& labels, const std::string& name) {
 
 Outcome setUnit(const pingloom_metric& metric, Definition* made) {
   made->unit = metric.unit == 0 ? 1 : metric.unit;
-  if (std::isfinite(made->unit) && made->unit > 0) return {};
-  return badArgument(made->name, "the unit is not a number above 0");
+  if (isUnit(made->unit)) return {};
+  return badArgument(made->name, "the unit is not a number from 1e-30 to 1e30");
 }
 
 Outcome shapeHistogram(const pingloom_metric& metric, Definition* made) {

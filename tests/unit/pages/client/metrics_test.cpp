@@ -167,6 +167,19 @@ TEST(Metrics, BoundsThatAreNoneMakeAnInertHistogram) {
       << "the same metric has other bounds";
 }
 
+TEST(Metrics, AUnitThatNoAgentTakesIsRefusedAtOnce) {
+  Client client(kNoAgent);
+  pingloom_metric metric{};
+  metric.name = "busy_seconds_total";
+  pingloom_counter counter;
+  for (const double unit : {1e-31, 1e31, -1.0, std::nan("")}) {
+    metric.unit = unit;
+    EXPECT_EQ(pingloom_counter_make(client, &metric, &counter), PINGLOOM_BAD_ARGUMENT) << unit;
+  }
+  metric.unit = 1e-30;
+  EXPECT_EQ(pingloom_counter_make(client, &metric, &counter), PINGLOOM_OK);
+}
+
 TEST(Metrics, AHistogramIsOnOnePage) {
   Client client(kNoAgent);
   for (int i = 0; i < 6; ++i) {
