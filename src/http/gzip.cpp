@@ -26,8 +26,8 @@ std::optional<std::string> gzip(std::string_view text) {
   stream->next_out = reinterpret_cast<std::uint8_t*>(made.data());
   stream->avail_out = static_cast<std::uint32_t>(made.size());
   if (isal_deflate_stateless(stream.get()) != COMP_OK) return std::nullopt;
-  made.resize(stream->total_out);
-  return made;
+  // A copy, because the server charges a body's size and `made` would keep the memory of its text.
+  return std::string(made, 0, stream->total_out);
 }
 
 bool isWorthGzip(const Response& response) {
