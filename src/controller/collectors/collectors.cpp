@@ -30,11 +30,13 @@ tl::expected<std::string, Refused> urlOf(const Enrolment& enrolment) {
   if (at.port == 0) {
     return tl::unexpected(Refused(EnrolRefusal::kMalformed, "'url' has no port"));
   }
-  if (enrolment.forwarded && !enrolment.trusted) {
+  const bool own_address = !at.address.isUnspecified() && !at.address.isLoopback();
+  if (enrolment.forwarded && !(enrolment.trusted && own_address)) {
     return tl::unexpected(Refused(
         EnrolRefusal::kAddress,
         "the request came through a proxy, so the controller does not know who sent it; let "
-        "the collector register at the controller itself, or give it a token"));
+        "the collector register at the controller itself, or give it a token and an "
+        "address in 'http: ADDRESS:PORT'"));
   }
   if (at.address.isUnspecified()) at.address = enrolment.sender;
   if (at.address.isLoopback() && !enrolment.sender.isLoopback()) {

@@ -64,6 +64,10 @@ TEST(Collectors, NobodyIsKnownBehindAProxyWithoutAToken) {
   EXPECT_THAT(refused.error().second, HasSubstr("through a proxy"));
   EXPECT_TRUE(collectors.list(kStart.mono).empty());
   forwarded.trusted = true;
+  EXPECT_FALSE(collectors.enrol(forwarded, kStart)) << "loopback would be the proxy's";
+  forwarded.url = "http://0.0.0.0:20715";
+  EXPECT_FALSE(collectors.enrol(forwarded, kStart)) << "and so would the sender's address";
+  forwarded.url = "http://10.0.0.5:20715";
   EXPECT_TRUE(collectors.enrol(forwarded, kStart));
 }
 
