@@ -174,13 +174,14 @@ impl BoundedHistogram {
         let bounds = definition.bounds.clone().into();
         BoundedHistogram { slots: Slots::of(made), bounds, unit: definition.unit }
     }
-    /// `value` has the unit of the metric's name, as the bounds do. The sum counts whole units.
+    /// `value` has the unit of the metric's name, as the bounds do. The sum counts whole units, to
+    /// which a negative value adds nothing.
     #[inline]
     pub fn observe(&self, value: f64) {
         // NaN is in the last bucket.
         let bucket = self.bounds.partition_point(|&bound| value > bound || value.is_nan());
-        // The cast saturates, takes NaN for 0, and the sum is modulo 2^64.
-        self.slots.add(0, (value / self.unit).round() as i128 as u64);
+        // The cast saturates and takes NaN and what is below 0 for 0, so that no value lowers a sum.
+        self.slots.add(0, (value / self.unit).round() as u64);
         self.slots.add(1 + bucket, 1);
     }
     /// Sets all of a histogram that is counted elsewhere. `buckets` has a count for each bound and
