@@ -92,8 +92,10 @@ impl Pages {
     /// the application's name or labels are invalid.
     pub fn open(options: Options) -> Result<Pages, Error> {
         let core = Arc::new(options.into_core()?);
-        core.start(&mut lock(&core.state));
+        // A child that is forked meanwhile must not keep the connection, so the core is watched
+        // before it has one.
         fork::watch(&core);
+        core.start(&mut lock(&core.state));
         Ok(Pages { core })
     }
 
@@ -141,8 +143,8 @@ impl Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        fork::unwatch(&self.core);
         self.core.stop();
+        fork::unwatch(&self.core);
     }
 }
 
