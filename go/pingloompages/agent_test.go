@@ -100,9 +100,10 @@ func TestAPageThatIsGrantedTooLateIsReleased(test *testing.T) {
 	})
 	pages := open(test, Options{Socket: agent.listener.Addr().String()})
 	eventually(test, "it is connected", func() bool { return pages.Status().Connected })
+	pages.patience = 2 * time.Second // in which the agent gets the request, on a busy machine too
 	began := time.Now()
 	counter(test, pages, "orders_total").Add(1)
-	if took := time.Since(began); took < agentTime {
+	if took := time.Since(began); took < pages.patience {
 		test.Errorf("it waited for %v only", took)
 	}
 	counter(test, pages, "again_total").Add(1)

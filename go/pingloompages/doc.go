@@ -11,11 +11,12 @@
 // # What an application may rely on
 //
 // An update is an atomic store or add into a page: it takes no lock, makes no system call and
-// allocates nothing. Only Group.Update takes a lock, which is the group's own. Making a metric is slow, because it takes a lock, and the first one of a page
-// waits at most 0.2 s for the agent. Make metrics once and keep the handles. Everything works
-// without an agent and while the agent restarts: values are counted in the same memory, which is
-// handed to the next agent. Nothing here panics or fails because an agent is missing, refuses or
-// misbehaves.
+// allocates nothing. Only Group.Update takes a lock, which is the group's own. Making a metric is
+// slow, because it takes a lock, and the first one of a page waits at most 0.2 s for the agent. Make
+// metrics once and keep the handles. Everything works without an agent and while the agent restarts:
+// values are counted in the same memory, which is handed to the next agent. Nothing here panics or
+// fails because an agent is missing or misbehaves. An agent that has no more pages for the
+// application makes further metrics inert, with ErrQuota.
 //
 // All methods may be called from any goroutine. A handle may be copied. The zero value of a handle
 // is inert: an update of it has no effect. A function that fails returns an inert handle with its

@@ -88,9 +88,12 @@ fn obey(
         }
         "books" => {
             for _ in 0..number(1)? {
-                let _together = lab.books.update();
+                let together = lab.books.update();
                 lab.items.add(3);
                 lab.cents.add(5985);
+                drop(together);
+                // A reader sees a group only between two updates.
+                thread::sleep(Duration::from_micros(100));
             }
             lab.items.get().to_string()
         }
