@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "agent/system/fields.h"
+#include "agent/system/named_lines.h"
 
 namespace pingloom::agent::system {
 namespace {
@@ -23,11 +24,6 @@ constexpr Family kIdleSeconds = processorSeconds(kIdleJitter);
 constexpr Family kProcessors = {"pingloom_system_cpus", "Processors that are online."};
 constexpr auto kModes = std::to_array<std::string_view>(
     {"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"});
-
-struct Named {
-  std::string_view key;
-  Family family;
-};
 
 constexpr auto kStat = std::to_array<Named>({
     {"ctxt", {"node_context_switches_total", "Context switches.", Kind::kCounter}},
@@ -150,31 +146,6 @@ constexpr auto kPressures = std::to_array<Pressure>({
       kMicro}},
 });
 
-template <typename Table>
-const Family* familyOf(const Table& table, std::string_view key) {
-  const auto found = std::find_if(table.begin(), table.end(),
-                                  [key](const Named& named) { return named.key == key; });
-  return found == table.end() ? nullptr : &found->family;
-}
-
-void add(const Family& family, std::uint64_t value, Readings& readings) {
-  if (family.kind == Kind::kCounter) {
-    readings.count(family, value);
-  } else {
-    readings.gauge(family, static_cast<double>(value));
-  }
-}
-
-// `family` is nullptr where the agent does not show what the line tells.
-void addNumber(const Family* family, std::string_view rest, Readings& readings) {
-  if (family == nullptr) return;
-  if (const auto value = takeNumber(rest)) {
-    add(*family, *value, readings);
-  } else {
-    ++readings.malformed;
-  }
-}
-
 // Kernels that lack the last modes have fewer numbers.
 void addProcessor(std::string_view label, std::string_view rest, Readings& readings) {
   std::array<std::uint64_t, kModes.size()> ticks{};
@@ -257,11 +228,7 @@ void parseMemory(std::string_view text, Readings& readings) {
 }
 
 void parseVmstat(std::string_view text, Readings& readings) {
-  const bool whole = forEachLine(text, [&](std::string_view line) {
-    const std::string_view key = takeWord(line);
-    addNumber(familyOf(kVmstat, key), line, readings);
-  });
-  if (!whole) ++readings.malformed;
+  addNamedLines(kVmstat, text, readings);
 }
 
 void parsePressure(std::string_view name, std::string_view text, Readings& readings) {

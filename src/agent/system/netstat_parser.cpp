@@ -4,6 +4,7 @@
 #include <array>
 
 #include "agent/system/fields.h"
+#include "agent/system/named_lines.h"
 
 namespace pingloom::agent::system {
 namespace {
@@ -55,13 +56,8 @@ constexpr auto kNetstat = std::to_array<ProtocolCounter>({
      {"node_netstat_Udp_SndbufErrors", "Datagrams dropped because a send buffer was full."}},
 });
 
-struct Ipv6Counter {
-  std::string_view name;  // as in the file
-  Family family;
-};
-
 // What node_exporter selects for IPv6.
-constexpr auto kIpv6 = std::to_array<Ipv6Counter>({
+constexpr auto kIpv6 = std::to_array<Named>({
     {"Ip6InOctets", {"node_netstat_Ip6_InOctets", "Bytes of IPv6 packets received."}},
     {"Ip6OutOctets", {"node_netstat_Ip6_OutOctets", "Bytes of IPv6 packets sent."}},
     {"Icmp6InMsgs", {"node_netstat_Icmp6_InMsgs", "ICMPv6 messages received."}},
@@ -81,14 +77,6 @@ constexpr auto kIpv6 = std::to_array<Ipv6Counter>({
       "Datagrams over IPv6 dropped because a send buffer was full."}},
 });
 
-void addValue(const Family& family, std::string_view word, Readings& readings) {
-  if (const auto value = number(word)) {
-    readings.gauge(family, static_cast<double>(*value));
-  } else {
-    ++readings.malformed;
-  }
-}
-
 void addLine(std::string_view protocol, std::string_view names, std::string_view values,
              Readings& readings) {
   for (std::string_view name = takeWord(names); !name.empty(); name = takeWord(names)) {
@@ -96,7 +84,7 @@ void addLine(std::string_view protocol, std::string_view names, std::string_view
     const auto found = std::find_if(
         kNetstat.begin(), kNetstat.end(),
         [&](const ProtocolCounter& one) { return one.protocol == protocol && one.name == name; });
-    if (found != kNetstat.end()) addValue(found->family, word, readings);
+    if (found != kNetstat.end()) addNumber(&found->family, word, readings);
   }
 }
 
@@ -119,13 +107,7 @@ void parseNetstat(std::string_view text, Readings& readings) {
 }
 
 void parseNetstatOfIpv6(std::string_view text, Readings& readings) {
-  const bool whole = forEachLine(text, [&](std::string_view line) {
-    const std::string_view name = takeWord(line);
-    const auto found = std::find_if(kIpv6.begin(), kIpv6.end(),
-                                    [&](const Ipv6Counter& one) { return one.name == name; });
-    if (found != kIpv6.end()) addValue(found->family, takeWord(line), readings);
-  });
-  if (!whole) ++readings.malformed;
+  addNamedLines(kIpv6, text, readings);
 }
 
 }  // namespace pingloom::agent::system
