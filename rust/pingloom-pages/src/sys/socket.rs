@@ -45,6 +45,20 @@ struct Message {
     control_bytes: usize,
     flags: c_int,
 }
+impl Message {
+    /// A message without control data, which must not outlive its part.
+    fn of(part: &mut Part) -> Message {
+        Message {
+            name: null_mut(),
+            name_bytes: 0,
+            parts: part,
+            part_count: 1,
+            control: null_mut(),
+            control_bytes: 0,
+            flags: 0,
+        }
+    }
+}
 #[repr(C)]
 struct ControlHead {
     bytes: usize,
@@ -94,15 +108,7 @@ pub enum Sent {
 pub fn send(fd: RawFd, message: &[u8], passed: Option<RawFd>) -> Sent {
     let mut part = Part { base: message.as_ptr() as *mut c_void, bytes: message.len() };
     let mut control = [0u64; CONTROL_WORDS];
-    let mut header = Message {
-        name: null_mut(),
-        name_bytes: 0,
-        parts: &mut part,
-        part_count: 1,
-        control: null_mut(),
-        control_bytes: 0,
-        flags: 0,
-    };
+    let mut header = Message::of(&mut part);
     if let Some(passed) = passed {
         control[0] = (HEAD_BYTES + size_of::<c_int>()) as u64;
         control[1] = SOL_SOCKET as u64 | (SCM_RIGHTS as u64) << 32;
@@ -135,15 +141,9 @@ pub enum Received {
 pub fn receive(fd: RawFd, buffer: &mut [u8]) -> Received {
     let mut part = Part { base: buffer.as_mut_ptr().cast(), bytes: buffer.len() };
     let mut control = [0u64; CONTROL_WORDS];
-    let mut header = Message {
-        name: null_mut(),
-        name_bytes: 0,
-        parts: &mut part,
-        part_count: 1,
-        control: control.as_mut_ptr().cast(),
-        control_bytes: CONTROL_WORDS * 8,
-        flags: 0,
-    };
+    let mut header = Message::of(&mut part);
+    header.control = control.as_mut_ptr().cast();
+    header.control_bytes = CONTROL_WORDS * 8;
     // SAFETY: the header points at a buffer, a part and control data that live during the call and
     // have the stated sizes, which the kernel does not exceed.
     let got = unsafe { recvmsg(fd, &mut header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) };
