@@ -1,6 +1,7 @@
 // Compression of answers' bodies (RFC 1952). Any thread.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,8 @@ namespace pingloom::http {
 
 struct Response;
 
+constexpr std::size_t kLeastGzip = 1'400;  // bytes; shorter bodies fit into one packet
+
 // Compresses with ISA-L at its level 1. Returns nullopt where the result would not be shorter.
 std::optional<std::string> gzip(std::string_view text);
 
@@ -16,7 +19,5 @@ std::optional<std::string> gzip(std::string_view text);
 // plain text, as metrics are, of at least kLeastGzip bytes. The dashboard's JSON is left alone,
 // because compressing it would delay all other connections of the HTTP thread.
 bool isWorthGzip(const Response& response);
-
-constexpr std::size_t kLeastGzip = 1'400;  // smaller ones fit into one packet
 
 }  // namespace pingloom::http
