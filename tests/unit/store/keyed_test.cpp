@@ -286,7 +286,7 @@ TEST(Keyed, AWriterNeedsAKeyedTableAndACopyOfItsSize) {
 Table copiesTable(std::uint64_t slots, std::uint16_t copies, std::uint32_t value_bytes = 8) {
   TableSpec spec{TableKind::kKeyed, 1, "copies", slots, value_bytes};
   spec.copies = copies;
-  return layOut({spec}, 0)->tables.front();
+  return test::tableOf(spec);
 }
 
 TEST(KeyedCopies, EachCopyIsWrittenAndOneIsEnough) {

@@ -19,7 +19,7 @@ Table pathTable(std::uint64_t slots, std::uint16_t identity_bytes = 4) {
   spec.name = "paths";
   spec.slots = slots;
   spec.identity_bytes = identity_bytes;
-  return layOut({spec}, 0)->tables.front();
+  return test::tableOf(spec);
 }
 
 struct Change {
@@ -243,6 +243,7 @@ TEST(Path, AgreesWithAModelUnderRandomPostcardsAndRestarts) {
       }
     }
     paths.flush();
+    ASSERT_EQ(paths.events.evicted, 0U) << "the model does not know of evictions";
     ASSERT_EQ(model.known().size(), 40U);
     EXPECT_EQ(paths.writer->slots().used(), 40U) << "no key has two slots";
     for (const auto& [key, known] : model.known()) {

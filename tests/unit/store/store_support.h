@@ -29,10 +29,14 @@ inline TableSpec keyedSpec(std::string name, std::uint16_t id, std::uint64_t slo
 }
 
 // The table's seed is always the same, so that the same keys meet in its buckets in each run.
-inline Table keyedTable(std::uint64_t slots, std::uint32_t value_bytes = 24) {
-  Table table = layOut({keyedSpec("keys", 1, slots, value_bytes)}, 0)->tables.front();
+inline Table tableOf(const TableSpec& spec) {
+  Table table = layOut({spec}, 0)->tables.front();
   table.seed = 0x5eed;
   return table;
+}
+
+inline Table keyedTable(std::uint64_t slots, std::uint32_t value_bytes = 24) {
+  return tableOf(keyedSpec("keys", 1, slots, value_bytes));
 }
 
 // Copies what is changed to `store`, the table's memory, as WRITEs would, and returns how many they
