@@ -1,7 +1,5 @@
 #include "agent/state_dir.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,11 +35,10 @@ Result<StateDir> StateDir::take(const std::filesystem::path& path) {
   if (auto status = makeDirectories(path); !status) return withAdvice(status.error());
   StateDir dir(path);
   const std::filesystem::path lock = path / "lock";
-  dir.lock_ = UniqueFd(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
+  auto locked = lockFile(lock);
+  if (!locked) return withAdvice(locked.error());
+  dir.lock_ = std::move(*locked);
   if (!dir.lock_.valid()) {
-    return withAdvice(makeErrnoError(lock.string(), "cannot open", errno).value());
-  }
-  if (::flock(dir.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
     const auto holder = readFile(lock, 64);
     return makeError(path.string(),
                      "another pingloom-agent (process " +

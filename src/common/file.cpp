@@ -1,13 +1,12 @@
 #include "common/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <array>
 #include <cerrno>
 #include <system_error>
-
-#include "common/fd.h"
 
 namespace pingloom {
 
@@ -37,21 +36,43 @@ Result<std::string> readPassword(const std::filesystem::path& path) {
   return password;
 }
 
-Status writeFileAtomic(const std::filesystem::path& path, std::string_view content) {
+Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
   const std::filesystem::path temporary = path.string() + ".tmp";
   UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640));
   if (!file.valid()) return makeErrnoError(temporary.string(), "cannot create", errno);
+  return AtomicFile(path, temporary, std::move(file));
+}
+
+Status AtomicFile::write(std::string_view content) {
   while (!content.empty()) {
-    const ssize_t wrote = ::write(file.get(), content.data(), content.size());
+    const ssize_t wrote = ::write(file_.get(), content.data(), content.size());
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return makeErrnoError(temporary.string(), "cannot write", errno);
+    if (wrote < 0) return makeErrnoError(temporary_.string(), "cannot write", errno);
     content.remove_prefix(static_cast<std::size_t>(wrote));
   }
-  file.reset();
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    return makeErrnoError(path.string(), "cannot replace", errno);
+  return {};
+}
+
+Status AtomicFile::commit() {
+  file_.reset();
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    return makeErrnoError(path_.string(), "cannot replace", errno);
   }
   return {};
+}
+
+Status writeFileAtomic(const std::filesystem::path& path, std::string_view content) {
+  auto file = AtomicFile::create(path);
+  if (!file) return tl::unexpected(file.error());
+  if (auto status = file->write(content); !status) return status;
+  return file->commit();
+}
+
+Result<UniqueFd> lockFile(const std::filesystem::path& path) {
+  UniqueFd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
+  if (!lock.valid()) return makeErrnoError(path.string(), "cannot open", errno);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) lock.reset();
+  return lock;
 }
 
 Status makeDirectories(const std::filesystem::path& path) {

@@ -1,8 +1,6 @@
 #include "controller/controller.h"
 
-#include <fcntl.h>
 #include <google/protobuf/stubs/logging.h>
-#include <sys/file.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -192,10 +190,10 @@ void Controller::takeJoins() {
 
 // Two controllers on one ledger would count everything twice.
 Status Controller::lockStateDir() {
-  const std::string file = (config_.state_dir / "lock").native();
-  state_lock_ = UniqueFd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
-  if (!state_lock_.valid()) return makeErrnoError(file, "cannot open", errno);
-  if (flock(state_lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+  auto locked = lockFile(config_.state_dir / "lock");
+  if (!locked) return tl::unexpected(locked.error());
+  state_lock_ = std::move(*locked);
+  if (!state_lock_.valid()) {
     return makeError(config_.state_dir.native(), "another controller is using this state_dir");
   }
   return {};
