@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collector/analytics/rearrange.h"
+#include "collector/analytics/state_archive.h"
 
 namespace pingloom::collector::analytics {
 
@@ -31,6 +32,7 @@ class Autoencoder {
 
   // A new slot has no part in it.
   void rearrange(SlotOrigins from);
+  void state(StateArchive& archive) { archive(mean_, scale_, weights_); }
 
   std::size_t slots() const { return mean_.size(); }
   // The standard deviation that counts as 1 in a residual.

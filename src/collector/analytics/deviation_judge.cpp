@@ -176,6 +176,12 @@ void DeviationJudge::rearrange(SlotOrigins from) {
   slot_statistics_.assign(from.size(), Statistic::kPeak);
 }
 
+void DeviationJudge::state(StateArchive& archive) {
+  archive(spread_, slots_, limits_, residual_, load_, usual_load_, any_load_, settled_, in_block_,
+          blocks_);
+  archive.require(in_block_ < kBlock);
+}
+
 void DeviationJudge::clear() {
   spread_.clear();
   for (ScoreLimit& limit : limits_) limit.clear();

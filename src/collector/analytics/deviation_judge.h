@@ -18,6 +18,7 @@
 #include "collector/analytics/rearrange.h"
 #include "collector/analytics/score_limit.h"
 #include "collector/analytics/slot_activity.h"
+#include "collector/analytics/state_archive.h"
 
 namespace pingloom::collector::analytics {
 
@@ -66,6 +67,7 @@ class DeviationJudge {
   void settle() { settled_ = true; }
   void clear();
   void rearrange(SlotOrigins from);
+  void state(StateArchive& archive);
 
   // Each statistic divided by its limit: above 1 is unusual.
   const std::array<double, kStatistics>& scores() const { return scores_; }
@@ -81,6 +83,11 @@ class DeviationJudge {
     float usual = 0;    // the usual highest value of a block
     float highest = 0;  // of the current block
     float least = 0;    // the least that `usual` may be
+
+    void state(StateArchive& archive) {
+      archive(usual, highest);
+      archive.require(usual > 0);
+    }
   };
   struct Slot {
     float sustained = 0;
@@ -88,6 +95,8 @@ class DeviationJudge {
     float last = 0;    // the deviation in the last sample
     float square = 0;  // of the steps from sample to sample, smoothed
     std::array<Tail, kOwn> tails;
+
+    void state(StateArchive& archive) { archive(sustained, lasting, last, square, tails); }
   };
   static Slot freshSlot();
   // Divides it by its usual highest value. While that is learned, whatever is seen is usual.

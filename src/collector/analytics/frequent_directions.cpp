@@ -110,6 +110,15 @@ void FrequentDirections::rearrange(SlotOrigins from) {
   compress();
 }
 
+void FrequentDirections::state(StateArchive& archive) {
+  archive(used_, kept_, directions_, energy_, compressed_energy_, compressions_, energies_);
+  archive.require(directions_ <= ell_ && directions_ <= kept_ && kept_ <= used_ &&
+                  used_ < 2 * ell_);
+  if (!archive.ok()) return;
+  for (std::size_t i = 0; i < directions_; ++i) archive.require(energies_[i] > 0);
+  archive.numbers(std::span(rows_).first(used_ * dimensions_));
+}
+
 void FrequentDirections::clear() {
   used_ = kept_ = directions_ = 0;
   energy_ = compressed_energy_ = 0;

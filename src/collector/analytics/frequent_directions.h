@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "collector/analytics/rearrange.h"
+#include "collector/analytics/state_archive.h"
 
 namespace pingloom::collector::analytics {
 
@@ -52,6 +53,7 @@ class FrequentDirections {
   // Gives the rows other dimensions. A new one is 0 in all rows so far. The directions are computed
   // again.
   void rearrange(SlotOrigins from);
+  void state(StateArchive& archive);
 
   // The number of principal directions at the last compression, at most ell. They are orthogonal
   // and ordered by descending energy; directions with less than 10^-12 of the first one's energy

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "collector/analytics/state_archive.h"
+
 namespace pingloom::collector::analytics {
 
 struct HysteresisSettings {
@@ -36,6 +38,10 @@ class Hysteresis {
   void clear() {
     last_ = 0;
     raised_ = false;
+  }
+  void state(StateArchive& archive) {
+    archive(last_, raised_);
+    archive.require((last_ & ~mask_) == 0);
   }
 
  private:

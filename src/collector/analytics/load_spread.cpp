@@ -19,7 +19,9 @@ LoadSpread::LoadSpread(std::size_t metrics)
       variance_(kBins * metrics) {}
 
 void LoadSpread::place(double load) {
-  const double position = std::clamp(load, -kFarthestLoad, kFarthestLoad) + kFarthestLoad;
+  // State that was read from a damaged file may make it no number.
+  const double known = std::isnan(load) ? 0 : std::clamp(load, -kFarthestLoad, kFarthestLoad);
+  const double position = known + kFarthestLoad;
   bin_ = std::min(static_cast<std::size_t>(position), kBins - 2);
   share_ = static_cast<float>(position - static_cast<double>(bin_));
 }

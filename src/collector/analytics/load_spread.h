@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "collector/analytics/rearrange.h"
+#include "collector/analytics/state_archive.h"
 
 namespace pingloom::collector::analytics {
 
@@ -41,6 +42,7 @@ class LoadSpread {
   void learn(std::span<const double> left, std::span<const std::uint32_t> ages);
   void clear();
   void rearrange(SlotOrigins from);
+  void state(StateArchive& archive) { archive(counts_, seen_, mean_, variance_); }
 
  private:
   void learnBin(std::size_t bin, float share, std::span<const double> left);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collector/analytics/rearrange.h"
+#include "collector/analytics/state_archive.h"
 
 namespace pingloom::collector::analytics {
 
@@ -23,6 +24,7 @@ class MainDirection {
   double load(std::span<const double> sample) const;
   // A new slot has no part in it.
   void rearrange(SlotOrigins from);
+  void state(StateArchive& archive) { archive(mean_, scale_, weights_); }
 
  private:
   double unit_;

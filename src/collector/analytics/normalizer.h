@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "collector/analytics/rearrange.h"
+#include "collector/analytics/state_archive.h"
 
 namespace pingloom::collector::analytics {
 
@@ -40,6 +41,7 @@ class Normalizer {
   void normalize(std::span<const double> sample, std::span<double> out) const;
   void clear();
   void rearrange(SlotOrigins from);
+  void state(StateArchive& archive) { archive(samples_, mean_, variance_); }
   // Returns how many metrics have not been constant.
   std::size_t varying() const;
 

@@ -21,6 +21,7 @@
 
 #include "collector/analytics/hysteresis.h"
 #include "collector/analytics/rearrange.h"
+#include "collector/analytics/state_archive.h"
 
 namespace pingloom::collector::analytics {
 
@@ -55,6 +56,8 @@ class Replica {
   // Takes over how another replica usually differs from its peers. The origins are numbers of that
   // replica's metrics.
   void takeOver(const Replica& other, SlotOrigins from);
+  // What takeOver() needs of it.
+  void state(StateArchive& archive) { archive(metrics_); }
   // It is not compared any more: its anomaly ends.
   void leave();
   // What PeerGroup::judge() found last.
@@ -67,6 +70,8 @@ class Replica {
     float smooth = 0;
     float usual = 0;     // its usual distance, relative
     float distance = 0;  // the present one
+
+    void state(StateArchive& archive) { archive(usual); }
   };
   std::vector<Metric> metrics_;
   std::vector<bool> moved_;  // whether the metric had another value than in the sample before

@@ -34,8 +34,14 @@ void SampleHistory::thin() {
   stride_ *= 2;
 }
 
-std::span<const float> SampleHistory::row(std::size_t number) const {
-  return {values_.data() + (first_ + number) % capacity_ * slots_, slots_};
+// Rows are written from the oldest on, so a reader's first one has the first place.
+void SampleHistory::state(StateArchive& archive) {
+  archive(used_, stride_, samples_);
+  archive.require(used_ <= capacity_ && stride_ > 0);
+  if (archive.reads()) first_ = 0;
+  for (std::size_t i = 0; archive.ok() && i < used_; ++i) {
+    archive.numbers(std::span(values_).subspan(placeOf(i), slots_));
+  }
 }
 
 void SampleHistory::rearrange(SlotOrigins from) {

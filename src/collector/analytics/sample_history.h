@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collector/analytics/rearrange.h"
+#include "collector/analytics/state_archive.h"
 
 namespace pingloom::collector::analytics {
 
@@ -23,17 +24,21 @@ class SampleHistory {
   void clear();
   // New slots are 0 in the rows that there are.
   void rearrange(SlotOrigins from);
+  void state(StateArchive& archive);
 
   std::size_t rows() const { return used_; }
   std::uint64_t stride() const { return stride_; }
   // Returns all rows one after the other, in no particular order.
   std::span<const float> all() const { return {values_.data(), used_ * slots_}; }
   // Returns rows from the oldest on.
-  std::span<const float> row(std::size_t number) const;
+  std::span<const float> row(std::size_t number) const {
+    return {values_.data() + placeOf(number), slots_};
+  }
   std::size_t slots() const { return slots_; }
 
  private:
   void thin();
+  std::size_t placeOf(std::size_t row) const { return (first_ + row) % capacity_ * slots_; }
 
   std::size_t slots_;
   std::size_t capacity_;

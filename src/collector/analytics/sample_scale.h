@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collector/analytics/rearrange.h"
+#include "collector/analytics/state_archive.h"
 
 namespace pingloom::collector::analytics {
 
@@ -27,6 +28,7 @@ class SampleScale {
   }
   void clear();
   void rearrange(SlotOrigins from) { analytics::rearrange(slots_, from); }
+  void state(StateArchive& archive) { archive(slots_); }
 
  private:
   struct Slot {
@@ -37,6 +39,11 @@ class SampleScale {
     double bend = 1;  // c
     double centre = 0;
     double factor = 1;
+
+    void state(StateArchive& archive) {
+      archive(samples, mean, variance, size, bend, centre, factor);
+      archive.require(bend > 0);
+    }
   };
   std::vector<Slot> slots_;
 };

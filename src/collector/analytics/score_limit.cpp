@@ -56,6 +56,11 @@ void ScoreLimit::learn(double highest) {
   high_ += step * (highest > high_ ? kHigh : kHigh - 1);
 }
 
+void ScoreLimit::state(StateArchive& archive) {
+  archive(last_, scores_, in_block_, blocks_, highest_, median_, high_);
+  archive.require(in_block_ < kBlock);
+}
+
 void ScoreLimit::clear() {
   median_ = kFirstMedian;
   high_ = kFirstHigh;

@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "collector/analytics/hysteresis.h"
+#include "collector/analytics/state_archive.h"
 
 namespace pingloom::collector::analytics {
 
@@ -29,6 +30,7 @@ class ScoreLimit {
   void add(double score, bool usual);
   double limit() const;
   void clear();
+  void state(StateArchive& archive);
 
  private:
   double apart() const;

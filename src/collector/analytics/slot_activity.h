@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collector/analytics/rearrange.h"
+#include "collector/analytics/state_archive.h"
 
 namespace pingloom::collector::analytics {
 
@@ -38,6 +39,7 @@ class SlotActivity {
   double flat(std::size_t slot) const;
   void clear();
   void rearrange(SlotOrigins from);
+  void state(StateArchive& archive) { archive(slots_, ages_); }
 
  private:
   struct Slot {
@@ -47,6 +49,8 @@ class SlotActivity {
     std::uint32_t run = 0;      // samples since it moved
     std::uint32_t longest = 0;  // the longest run that was usual
     bool active = false;
+
+    void state(StateArchive& archive) { archive(last, samples, moving, run, longest, active); }
   };
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> ages_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collector/analytics/rearrange.h"
+#include "collector/analytics/state_archive.h"
 
 namespace pingloom::collector::analytics {
 
@@ -31,12 +32,15 @@ class SlotPresence {
   // Whether the last sample changed it.
   bool changed(std::size_t slot) const { return slots_[slot].changed; }
   void rearrange(SlotOrigins from) { analytics::rearrange(slots_, from); }
+  void state(StateArchive& archive) { archive(slots_); }
 
  private:
   struct Slot {
     std::uint16_t contrary = 0;  // successive samples that contradict left_out
     bool left_out = false;
     bool changed = false;
+
+    void state(StateArchive& archive) { archive(contrary, left_out); }
   };
   std::vector<Slot> slots_;
 };

@@ -46,6 +46,7 @@
 #include "collector/analytics/sample_scale.h"
 #include "collector/analytics/slot_activity.h"
 #include "collector/analytics/slot_presence.h"
+#include "collector/analytics/state_archive.h"
 #include "common/error.h"
 
 namespace pingloom::collector::analytics {
@@ -115,6 +116,13 @@ class SubspaceDetector {
   // check(settings, from.size()).
   void rearrange(SlotOrigins from, bool learned);
   bool mayLearn() const { return settings_.learned; }
+  const SubspaceSettings& settings() const { return settings_; }
+  // A fit that has begun is not kept, so one begins at once when it is read.
+  void state(StateArchive& archive);
+  GroupState groupState() const {
+    if (hysteresis_.raised()) return GroupState::kAnomalous;
+    return warmingUp() ? GroupState::kLearning : GroupState::kQuiet;
+  }
 
   // Whether fit() has something to do.
   bool wantsFit() const { return fit_ != nullptr || fitIsDue(); }
@@ -139,7 +147,11 @@ class SubspaceDetector {
     MainDirection direction;
     DeviationJudge judge;
     std::vector<double> left;
+
+    void state(StateArchive& archive) { archive(*model, direction, judge); }
   };
+  std::unique_ptr<Learned> newLearned(std::unique_ptr<Autoencoder> model) const;
+  void state(StateArchive& archive, std::unique_ptr<Learned>& learned) const;
   DeviationJudge::Settings judgeSettings() const;
   void rearrangeModels(SlotOrigins from, bool learned);
   bool warmingUp() const { return samples_ < settings_.warm_up; }

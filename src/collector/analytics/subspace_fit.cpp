@@ -33,11 +33,17 @@ void SubspaceDetector::fit(std::size_t rows) {
   if (fit_->step(rows)) endFit();
 }
 
+std::unique_ptr<SubspaceDetector::Learned> SubspaceDetector::newLearned(
+    std::unique_ptr<Autoencoder> model) const {
+  const std::size_t slots = model->slots();
+  return std::make_unique<Learned>(Learned{std::move(model), MainDirection(slots, kLearnedUnit),
+                                           DeviationJudge(slots, judgeSettings()),
+                                           std::vector<double>(slots)});
+}
+
 void SubspaceDetector::endFit() {
   const std::size_t slots = history_.slots();
-  auto made = std::make_unique<Learned>(Learned{fit_->take(), MainDirection(slots, kLearnedUnit),
-                                                DeviationJudge(slots, judgeSettings()),
-                                                std::vector<double>(slots)});
+  auto made = newLearned(fit_->take());
   fit_.reset();
   made->direction.learn(history_.all());
   made->judge.inherit(learned_ ? learned_->judge : judge_);
