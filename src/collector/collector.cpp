@@ -9,6 +9,7 @@
 
 #include "collector/http_router.h"
 #include "common/fd.h"
+#include "common/file.h"
 #include "common/log.h"
 
 namespace pingloom::collector {
@@ -22,7 +23,7 @@ Result<std::unique_ptr<Collector>> Collector::start(Config config) {
   const Config& settings = made->config_;
   if (auto started = made->startReaders(); !started) return tl::unexpected(started.error());
   if (settings.analytics) {
-    made->watcher_ = std::make_unique<Watcher>(made->board_, *settings.analytics);
+    if (auto started = made->startWatcher(); !started) return tl::unexpected(started.error());
   }
   if (auto started = made->startHttp(); !started) return tl::unexpected(started.error());
   made->distribute();
@@ -49,6 +50,29 @@ Collector::~Collector() {
   if (stores_ != nullptr) stores_->tails().stop();
   http_.reset();  // it shows the stores
   stores_.reset();
+}
+
+// Two collectors with one directory would overwrite what the other one has learned.
+Status Collector::startWatcher() {
+  const std::filesystem::path& dir = config_.state_dir;
+  if (!dir.empty()) {
+    const auto refuse = [](Error error) {
+      error.reason +=
+          "; analytics keep what they have learned in 'state_dir': make it writable for this user, "
+          "configure another, or leave it out";
+      return tl::unexpected<Error>(std::move(error));
+    };
+    if (auto made = makeDirectories(dir); !made) return refuse(made.error());
+    auto locked = lockFile(dir / "lock");
+    if (!locked) return refuse(locked.error());
+    if (!locked->valid()) {
+      return makeError(dir.native(), "another collector is using this state_dir");
+    }
+    state_lock_ = std::move(*locked);
+  }
+  watcher_ =
+      std::make_unique<Watcher>(board_, *config_.analytics, dir.empty() ? dir : dir / "analytics");
+  return {};
 }
 
 Status Collector::startReaders() {

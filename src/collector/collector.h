@@ -17,6 +17,7 @@
 #include "collector/stores/store_service.h"
 #include "collector/watch/watcher.h"
 #include "common/error.h"
+#include "common/fd.h"
 #include "common/service_manager.h"
 #include "http/server.h"
 
@@ -40,6 +41,7 @@ class Collector {
  private:
   explicit Collector(Config config)
       : config_(std::move(config)), shares_(config_.addresses.size() * config_.readers) {}
+  Status startWatcher();
   // Opens the devices and starts their readers, and the stores if there are any.
   Status startReaders();
   Status startHttp();
@@ -50,6 +52,7 @@ class Collector {
   Board board_;
   std::vector<std::unique_ptr<ReaderThread>> readers_;
   std::unique_ptr<StoreService> stores_;  // nullptr if not configured
+  UniqueFd state_lock_;                   // of the state directory
   std::unique_ptr<Watcher> watcher_;      // nullptr if not configured
   std::shared_ptr<http::Access> access_;  // nullptr if not configured
   std::unique_ptr<http::Server> http_;

@@ -167,6 +167,7 @@ constexpr auto kConfigKeys = std::to_array<ConfigKey<Config>>({
     {"agents", readAgents},
     {"interval",
      [](const yaml::Node& node, Config& config) { return readInterval(node, config.interval); }},
+    {"state_dir", readField<&Config::state_dir>},
     {"analytics", readField<&Config::analytics>},
     {"stores", readField<&Config::stores>},
     {"stores_port", [](const yaml::Node& node,

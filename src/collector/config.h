@@ -44,6 +44,7 @@ struct Config {
   std::string advertise;                   // this collector's URL for the controller; "": `http`
   std::vector<AgentSpec> agents;           // the listed agents
   Nanos interval = 100 * kMillisecond;
+  std::filesystem::path state_dir;  // keeps what analytics have learned; empty: nothing is kept
   std::optional<WatchSettings> analytics;                // nullopt if pages are not watched
   StoreSpecs stores;                                     // empty if no translator may write
   std::uint16_t stores_port = store::kDefaultStorePort;  // at the first address

@@ -57,6 +57,7 @@ COLLECTOR = "address: 127.0.0.1\nagents: [127.0.0.1]\n", {
                "[10.0.0.1:0]", "[{ agent: 10.0.0.1, key: " + KEY + " }]"),
     "keys": ("x", "{ }", "{ secret: '' }", "{ public: a }"),
     "interval": ("0s", "2h", "-1s", "100", "1 s", "''", "999999999999999h"),
+    "state_dir": ("''", "[a]"),
     "analytics": ("yes", "{ interval: 0s }", "{ limits: 3 }", "{ limits: [{ metric: a }] }",
                   "{ limits: [{ metric: a, above: x }] }", "{ limits: [{ metric: a, above: 1, samples: 4, of: 3 }] }",
                   "{ hold: never }", "{ slow_interval: 0s }"),

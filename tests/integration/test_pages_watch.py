@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 import unittest
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
@@ -25,6 +26,8 @@ WATCHED = """analytics:
   limits: [{ metric: lab_writes_total, above: 0.5 }]
 """
 
+
+KEPT = "analytics: { interval: 100ms, detector: { directions: 8, max_rank: 4, warm_up: 240 } }"
 
 # A thousand steps in a second, each of about so many milliseconds.
 TRAINER = """import random, sys, time, pingloom_pages
@@ -114,6 +117,37 @@ class PagesWatch(PagesCase):
         self.assertEqual(set(re.findall(r'lab_writes_total\{application="([^"]*)"', text)), everyone, "/metrics has all")
         left_out = re.search(r"^pingloom_collector_adaptive_suppressed_total (\d+)$", text, re.M)
         self.assertGreater(int(left_out[1]), 0)
+
+    def test_what_is_learned_outlives_the_collector(self):
+        state = self.directory / "state"
+        self.start_collector("kept", [202], agents=[1], settings=f"state_dir: {state}\n" + KEPT)
+        self.writer(1, 1000, pages=1)
+        # It has a score once the usual is known: after 240 samples, of which there are ten in a second.
+        scored = lambda: re.search(r'^pingloom_collector_anomaly_score\{.*writer-1000', self.get("/metrics", "kept"), re.M)
+        eventually(lambda: self.listens("kept") and scored(), 120, "it is known", 0.2)
+        self.collectors["kept"].stop()
+        self.assertGreater((state / "analytics").stat().st_size, 1000)
+
+        def again():
+            """Starts it again, and tells how many samples it has taken when there is a score."""
+            self.start_collector("kept", [202], agents=[1], settings=f"state_dir: {state}\n" + KEPT)
+            began = time.monotonic()
+            eventually(lambda: self.listens("kept") and scored(), 120, "it is known again", 0.2)
+            return 10 * (time.monotonic() - began)
+
+        self.assertLess(again(), 230, "it has not been learned again")
+        self.collectors["kept"].kill()
+        self.assertLess(again(), 230, "what was saved before is still there")
+        self.collectors["kept"].stop()
+        (state / "analytics").write_bytes((state / "analytics").read_bytes()[:-1])
+        self.assertGreater(again(), 230, "a damaged file is worth nothing")
+        self.assertIn("damaged; what cannot be read is learned anew", self.collectors["kept"].tail())
+
+    def listens(self, collector):
+        try:
+            return self.ask("/healthz", collector)[0] == 200
+        except OSError:
+            return False
 
     def test_what_cannot_be_asked_for_is_refused(self):
         for path in ("/metrics/adaptive", "/api/v1/events"):

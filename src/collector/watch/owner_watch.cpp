@@ -59,14 +59,18 @@ OwnerWatch::OwnerWatch(PageFeatures features, std::vector<ThresholdRule> rules,
       replica_(features_.size()),
       sampler_(sampler) {}
 
-void OwnerWatch::takeOver(OwnerWatch& other) {
-  const std::vector<std::size_t> from = features_.originsIn(other.features_);
-  features_.takeOver(other.features_, from);
-  replica_.takeOver(other.replica_, from);
+void OwnerWatch::takeOver(WatchMemory memory) {
+  const std::vector<std::size_t> from = features_.takeOver(memory.metrics);
+  replica_.takeOver(memory.replica, from);
   const bool allowed = detector_.mayLearn();
-  detector_ = std::move(other.detector_);
+  detector_ = std::move(memory.detector);
   detector_.rearrange(from, allowed);
-  verdict_ = other.verdict_;
+  take(detector_.groupState());
+}
+
+void OwnerWatch::take(analytics::GroupState state) {
+  verdict_.learning = state == analytics::GroupState::kLearning;
+  verdict_.anomalous = state == analytics::GroupState::kAnomalous;
 }
 
 analytics::GroupState OwnerWatch::state() const {
@@ -101,8 +105,7 @@ bool OwnerWatch::observe(const PagesOfOwner& pages, std::vector<WatchEvent>& eve
     events.push_back(std::move(event));
   }
   const auto& found = detector_.observe(sample_);
-  verdict_.learning = found.state == analytics::GroupState::kLearning;
-  verdict_.anomalous = found.state == analytics::GroupState::kAnomalous;
+  take(found.state);
   verdict_.judged = found.judged;
   if (found.judged) verdict_.score = found.score;
   if (!found.changed) return true;

@@ -14,6 +14,7 @@
 #include "collector/watch/page_features.h"
 #include "collector/watch/settings.h"
 #include "collector/watch/watch_event.h"
+#include "collector/watch/watch_memory.h"
 
 namespace pingloom::collector {
 
@@ -26,9 +27,13 @@ class OwnerWatch {
   static std::unique_ptr<OwnerWatch> make(const PagesOfOwner& pages, const WatchSettings& settings,
                                           bool learned = true);
 
-  // Takes over what another watch, of the same application, knows about the metrics of both. New
-  // ones are learned while the others are judged. REQUIRES: `other` is not used any more.
-  void takeOver(OwnerWatch& other);
+  // Takes over what is known about the same application. Metrics that are new are learned while the
+  // others are judged.
+  void takeOver(WatchMemory memory);
+  // Appends what it knows to `out` (watch_memory.h).
+  void write(std::string& out) { writeMemory(features_.remember(), detector_, replica_, out); }
+  // Ends the watch and returns what it knows.
+  WatchMemory end() && { return {features_.remember(), std::move(detector_), std::move(replica_)}; }
   // Tells whether these are the pages and metrics for which it was created.
   bool fits(const PagesOfOwner& pages) const { return features_.fits(pages); }
   // Takes a sample if all pages have been read since the last one, and returns whether it has.
@@ -77,6 +82,7 @@ class OwnerWatch {
              const analytics::SubspaceSettings& subspace,
              const analytics::SamplerSettings& sampler);
 
+  void take(analytics::GroupState state);
   WatchEvent eventOf(std::string_view kind, bool began) const;
   std::vector<Deviation> detectorDeviations() const;
   std::vector<Deviation> peerDeviations() const;

@@ -1,11 +1,12 @@
 #include "collector/watch/page_features.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
 #include <map>
-#include <utility>
+#include <numeric>
 
 #include "collector/histogram_summary.h"
 
@@ -14,7 +15,8 @@ namespace {
 
 using analytics::SlotKind;
 
-constexpr std::size_t kOfHistogram = 4;
+constexpr std::size_t kOfHistogram = MetricMemory::kOfHistogram;
+constexpr std::array<const char*, kOfHistogram> kParts = {"rate", "mean", "p50", "p99"};
 
 // The metric with its labels.
 std::string nameOf(const pages::Metric& metric) {
@@ -71,7 +73,7 @@ void PageFeatures::addMetric(const pages::Metric& metric, std::size_t slot) {
   sources_.push_back({&metric, pages::UnitScale(metric.unit), slot, features_.size()});
   const std::string name = nameOf(metric);
   if (metric.kind == PINGLOOM_HISTOGRAM) {
-    for (const char* part : {"rate", "mean", "p50", "p99"}) features_.push_back({name, part});
+    for (const char* part : kParts) features_.push_back({name, part});
   } else {
     features_.push_back({name, ""});
   }
@@ -86,35 +88,57 @@ bool PageFeatures::fits(const PagesOfOwner& pages) const {
                     });
 }
 
-std::vector<std::size_t> PageFeatures::originsIn(const PageFeatures& other) const {
-  std::map<std::pair<std::string_view, std::string_view>, std::size_t> numbers;
-  for (std::size_t i = 0; i < other.size(); ++i) {
-    numbers.try_emplace({other.features_[i].metric, other.features_[i].part}, i);
+MetricMemories PageFeatures::remember() const {
+  MetricMemories memories;
+  for (const Source& source : sources_) {
+    MetricMemory& memory = memories.emplace_back();
+    memory.name = features_[source.feature].metric;
+    memory.kind = static_cast<std::uint8_t>(source.metric->kind);
+    memory.slots = source.metric->slots;
+    if (source.metric->kind != PINGLOOM_HISTOGRAM) continue;
+    const auto value = values_.begin() + static_cast<std::ptrdiff_t>(source.feature) + 1;
+    std::copy_n(value, memory.values.size(), memory.values.begin());
+    const auto bucket = recent_.begin() + static_cast<std::ptrdiff_t>(source.slot) + 1;
+    memory.recent.assign(bucket, bucket + memory.slots - 1);
+  }
+  return memories;
+}
+
+std::vector<std::size_t> PageFeatures::takeOver(const MetricMemories& others) {
+  struct Origin {
+    const MetricMemory* metric;
+    std::size_t feature;  // its first one
+  };
+  std::map<std::string_view, Origin> origins;
+  std::size_t features = 0;
+  for (const MetricMemory& other : others) {
+    origins.try_emplace(other.name, Origin{&other, features});
+    features += other.features();
   }
   std::vector<std::size_t> from(size(), analytics::kNewSlot);
-  for (std::size_t i = 0; i < size(); ++i) {
-    // Each number is taken once, because pages may repeat a metric.
-    const auto found = numbers.find({features_[i].metric, features_[i].part});
-    if (found == numbers.end()) continue;
-    if (other.metricOf(found->second).kind == metricOf(i).kind) from[i] = found->second;
-    numbers.erase(found);
+  for (const Source& source : sources_) {
+    // Each one is taken once, because pages may repeat a metric.
+    const auto found = origins.find(features_[source.feature].metric);
+    if (found == origins.end()) continue;
+    const auto [metric, feature] = found->second;
+    origins.erase(found);
+    if (metric->kind != static_cast<std::uint8_t>(source.metric->kind)) continue;
+    std::iota(from.begin() + static_cast<std::ptrdiff_t>(source.feature),
+              from.begin() + static_cast<std::ptrdiff_t>(source.feature + metric->features()),
+              feature);
+    continueHistogram(source, *metric);
   }
   return from;
 }
 
-void PageFeatures::takeOver(const PageFeatures& other, analytics::SlotOrigins from) {
-  for (const Source& source : sources_) {
-    if (from[source.feature] == analytics::kNewSlot) continue;
-    const Source& origin = other.sourceOf(from[source.feature]);
-    const bool same =
-        source.metric->kind == PINGLOOM_HISTOGRAM && origin.metric->slots == source.metric->slots;
-    if (!same) continue;
-    for (std::size_t i = 1; i < kOfHistogram; ++i) {
-      values_[source.feature + i] = other.values_[origin.feature + i];
-    }
-    std::copy_n(other.recent_.begin() + static_cast<std::ptrdiff_t>(origin.slot),
-                source.metric->slots, recent_.begin() + static_cast<std::ptrdiff_t>(source.slot));
-  }
+void PageFeatures::continueHistogram(const Source& source, const MetricMemory& other) {
+  const bool same =
+      source.metric->kind == PINGLOOM_HISTOGRAM && other.slots == source.metric->slots;
+  if (!same) return;
+  std::copy(other.values.begin(), other.values.end(),
+            values_.begin() + static_cast<std::ptrdiff_t>(source.feature) + 1);
+  std::copy(other.recent.begin(), other.recent.end(),
+            recent_.begin() + static_cast<std::ptrdiff_t>(source.slot) + 1);
 }
 
 const pages::Metric& PageFeatures::metricOf(std::size_t feature) const {

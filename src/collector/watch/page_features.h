@@ -18,6 +18,7 @@
 #include "collector/analytics/rate_tracker.h"
 #include "collector/analytics/rearrange.h"
 #include "collector/board.h"
+#include "collector/watch/watch_memory.h"
 
 namespace pingloom::collector {
 
@@ -45,10 +46,11 @@ class PageFeatures {
   // The same for pages with the same features.
   std::size_t fingerprint() const { return fingerprint_; }
   const PageInfo& firstInfo() const { return *infos_.front(); }
-  // For each feature the number of the same one in `other`, or analytics::kNewSlot.
-  std::vector<std::size_t> originsIn(const PageFeatures& other) const;
-  // Continues the histograms of `other`, whose numbers these are.
-  void takeOver(const PageFeatures& other, analytics::SlotOrigins from);
+  // Returns the metrics, and what the values of histograms are like.
+  MetricMemories remember() const;
+  // Continues the histograms of `others`. Returns for each feature the number of the same one among
+  // theirs, or analytics::kNewSlot.
+  std::vector<std::size_t> takeOver(const MetricMemories& others);
   // Tells whether these are the pages and metrics for which it was created.
   bool fits(const PagesOfOwner& pages) const;
   // The metric that a feature is of.
@@ -69,6 +71,7 @@ class PageFeatures {
   };
   void addMetric(const pages::Metric& metric, std::size_t slot);
   void updateHistogram(const Source& source, double seconds);
+  void continueHistogram(const Source& source, const MetricMemory& other);
   const Source& sourceOf(std::size_t feature) const;
 
   std::vector<std::shared_ptr<const PageInfo>> infos_;  // keep the metrics

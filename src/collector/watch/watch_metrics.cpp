@@ -58,6 +58,12 @@ void watchMetrics(MetricsText& out, const WatchFigures& figures) {
   out.counter("pingloom_collector_adaptive_suppressed_total",
               "Values left out of /metrics/adaptive because nothing was unusual.",
               figures.suppressed);
+  if (!figures.keeps) return;
+  out.gauge("pingloom_collector_analytics_saved_timestamp_seconds",
+            "When what analytics have learned was saved last; 0 before the first time.",
+            static_cast<double>(figures.saved_utc) / kSecond);
+  out.counter("pingloom_collector_analytics_saves_failed_total",
+              "Times that what analytics have learned could not be saved.", figures.saves_failed);
 }
 
 }  // namespace pingloom::collector

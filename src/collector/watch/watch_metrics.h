@@ -7,6 +7,7 @@
 
 #include "collector/watch/watch_event.h"
 #include "common/metrics_text.h"
+#include "common/time.h"
 
 namespace pingloom::collector {
 
@@ -21,6 +22,9 @@ struct WatchFigures {
   std::uint64_t unwatched = 0;
   std::uint64_t limits = 0, anomalies = 0;     // violations and anomalies that began
   std::uint64_t exported = 0, suppressed = 0;  // values of /metrics/adaptive
+  bool keeps = false;                          // whether what is learned is saved
+  Nanos saved_utc = 0;                         // when it was saved last; 0: not yet
+  std::uint64_t saves_failed = 0;
 };
 
 void watchMetrics(MetricsText& out, const WatchFigures& figures);

@@ -6,32 +6,40 @@
 
 namespace pingloom::collector {
 
-void WatchShelf::put(const ShelfKey& key, std::unique_ptr<OwnerWatch> watch, Nanos now) {
-  std::deque<Kept>& kept = kept_[key];
+void WatchShelf::put(const ShelfKey& key, Shelved shelved) {
+  std::deque<Shelved>& kept = kept_[key];
   if (kept.size() == kKept) remove(kept, false);
-  features_ += watch->features();
-  history_features_ += watch->historyFeatures();
-  kept.push_back({std::move(watch), now});
+  features_ += shelved.features;
+  history_features_ += shelved.history_features;
+  kept.push_back(std::move(shelved));
 }
 
-std::unique_ptr<OwnerWatch> WatchShelf::take(const ShelfKey& key) {
+std::shared_ptr<const std::string> WatchShelf::take(const ShelfKey& key) {
   const auto found = kept_.find(key);
   if (found == kept_.end()) return nullptr;
-  auto watch = remove(found->second, true);
+  auto memory = remove(found->second, true).memory;
   if (found->second.empty()) kept_.erase(found);
-  return watch;
+  return memory;
 }
 
-std::unique_ptr<OwnerWatch> WatchShelf::remove(std::deque<Kept>& kept, bool newest) {
-  auto watch = std::move(newest ? kept.back().watch : kept.front().watch);
+Shelved WatchShelf::remove(std::deque<Shelved>& kept, bool newest) {
+  Shelved removed = std::move(newest ? kept.back() : kept.front());
   if (newest) {
     kept.pop_back();
   } else {
     kept.pop_front();
   }
-  features_ -= watch->features();
-  history_features_ -= watch->historyFeatures();
-  return watch;
+  features_ -= removed.features;
+  history_features_ -= removed.history_features;
+  return removed;
+}
+
+std::vector<std::pair<ShelfKey, Shelved>> WatchShelf::all() const {
+  std::vector<std::pair<ShelfKey, Shelved>> found;
+  for (const auto& [key, kept] : kept_) {
+    for (const Shelved& shelved : kept) found.emplace_back(key, shelved);
+  }
+  return found;
 }
 
 void WatchShelf::expire(Nanos now) {

@@ -1,6 +1,7 @@
 // Keeps what is known about applications that have ended, so that it is not learned again when they
-// return: after a restart of the application or of its agent, or with other metrics. One thread.
-// Bounds: kKept for each application of a host, for kKeep; the caller bounds the features.
+// return: after a restart of the application, of its agent or of the collector, or with other
+// metrics. One thread. Bounds: kKept for each application of a host, for kKeep; the caller bounds
+// the features.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,9 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
-#include "collector/watch/owner_watch.h"
 #include "common/time.h"
 
 namespace pingloom::collector {
@@ -19,32 +21,37 @@ namespace pingloom::collector {
 // Host, application, and the number of the group among those of its owner's pages.
 using ShelfKey = std::tuple<std::string, std::string, std::size_t>;
 
+struct Shelved {
+  std::shared_ptr<const std::string> memory;  // as writeMemory() makes it
+  std::size_t features = 0;
+  std::size_t history_features = 0;  // those for which a history is kept
+  Nanos since = 0;                   // when it was watched last
+};
+
 class WatchShelf {
  public:
   static constexpr std::size_t kKept = 64;
   static constexpr Nanos kKeep = 24 * kHour;
 
-  void put(const ShelfKey& key, std::unique_ptr<OwnerWatch> watch, Nanos now);
-  // Takes the one that was put there last; nullptr if there is none.
-  std::unique_ptr<OwnerWatch> take(const ShelfKey& key);
-  // Drops those that have been there for too long.
+  void put(const ShelfKey& key, Shelved shelved);
+  // Takes the memory that was put there last; nullptr if there is none.
+  std::shared_ptr<const std::string> take(const ShelfKey& key);
+  // Drops those that have not been watched for too long.
   void expire(Nanos now);
   // Drops the oldest one. Returns false if there is none.
   bool dropOldest();
   // Drops those of the applications for which `changed` returns true.
   void forget(const std::function<bool(const std::string&)>& changed);
+  // Those of a key are in the order in which they were put.
+  std::vector<std::pair<ShelfKey, Shelved>> all() const;
 
   std::size_t features() const { return features_; }
   std::size_t historyFeatures() const { return history_features_; }
 
  private:
-  struct Kept {
-    std::unique_ptr<OwnerWatch> watch;
-    Nanos since = 0;
-  };
-  std::unique_ptr<OwnerWatch> remove(std::deque<Kept>& kept, bool newest);
+  Shelved remove(std::deque<Shelved>& kept, bool newest);
 
-  std::map<ShelfKey, std::deque<Kept>> kept_;  // none is empty; the oldest is the first
+  std::map<ShelfKey, std::deque<Shelved>> kept_;  // none is empty; the oldest is the first
   std::size_t features_ = 0;
   std::size_t history_features_ = 0;
 };

@@ -38,8 +38,12 @@ std::vector<PagesOfOwner> groupsOf(const PagesOfOwner& pages) {
 
 }  // namespace
 
-Watcher::Watcher(const Board& board, const WatchSettings& settings)
-    : board_(board), settings_(settings), thread_([this] { run(); }) {}
+Watcher::Watcher(const Board& board, const WatchSettings& settings, std::filesystem::path file)
+    : board_(board), settings_(settings), file_(std::move(file)) {
+  if (!file_.empty()) load();
+  thread_ = std::thread([this] { run(); });
+  if (!file_.empty()) saver_ = std::thread([this] { saveRegularly(); });
+}
 
 Watcher::~Watcher() {
   {
@@ -48,6 +52,9 @@ Watcher::~Watcher() {
   }
   wake_.notify_all();
   thread_.join();
+  if (!saver_.joinable()) return;
+  saver_.join();
+  save();
 }
 
 void Watcher::reload(const WatchSettings& settings) {
@@ -104,7 +111,7 @@ void Watcher::endRound() {
       continue;
     }
     if (auto watch = remove(entry)) {
-      shelf_.put({entry.host, entry.application, std::get<3>(group->first)}, std::move(watch), now);
+      shelf_.put({entry.host, entry.application, std::get<3>(group->first)}, shelve(*watch, now));
     }
     group = groups_.erase(group);
   }
@@ -186,11 +193,23 @@ bool Watcher::makeRoom(std::size_t features) {
   return drop(kMaxHistoryFeatures, history_features_, [this] { return shelf_.historyFeatures(); });
 }
 
-// Continues what is known about the group, if its metrics have changed or it has been here before.
+Shelved Watcher::shelve(OwnerWatch& watch, Nanos now) {
+  auto memory = std::make_shared<std::string>();
+  watch.write(*memory);
+  return {std::move(memory), watch.features(), watch.historyFeatures(), now};
+}
+
+// Returns what is known about the group, if its metrics have changed or it has been here before.
+std::optional<WatchMemory> Watcher::memoryOf(Entry& entry, std::size_t number) {
+  if (const auto watch = remove(entry)) return std::move(*watch).end();
+  const auto shelved = shelf_.take({entry.host, entry.application, number});
+  if (shelved == nullptr) return std::nullopt;
+  return readMemory(*shelved, settings_.subspaceOf(entry.application));
+}
+
 void Watcher::makeWatch(Entry& entry, const PagesOfOwner& pages, std::size_t number) {
   entry.unread = 0;
-  auto before = remove(entry);
-  if (before == nullptr) before = shelf_.take({entry.host, entry.application, number});
+  auto before = memoryOf(entry, number);
   std::size_t features = 0;
   for (const PageView* page : pages) features += PageFeatures::countOf(page->info->schema);
   const bool learned = makeRoom(features);
@@ -198,7 +217,7 @@ void Watcher::makeWatch(Entry& entry, const PagesOfOwner& pages, std::size_t num
     entry.watch = OwnerWatch::make(pages, settings_, learned);
   }
   if (entry.watch == nullptr) return;
-  if (before != nullptr) entry.watch->takeOver(*before);
+  if (before) entry.watch->takeOver(std::move(*before));
   features_ += entry.watch->features();
   history_features_ += entry.watch->historyFeatures();
 }

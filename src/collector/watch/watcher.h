@@ -1,7 +1,8 @@
 // Watches the pages of all agents. Its thread takes a sample of every owner at each interval; any
 // thread may call the rest. An owner with more features than one OwnerWatch takes is watched in
 // several groups of its pages, each with a detector of its own. What is known about an application
-// outlives its restarts (watch_shelf.h). Bounds: kMaxFeatures features are
+// outlives its restarts (watch_shelf.h), and those of the collector (watch_file.h): a thread of its
+// own saves it every kSaveEvery, and the destructor once more. Bounds: kMaxFeatures features are
 // watched (about 200 MB), and groups beyond that are only counted; kMaxHistoryFeatures have a
 // history (about 180 MB more), and groups beyond that no learned model; kMaxEvents events are kept.
 //
@@ -12,9 +13,11 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -25,6 +28,7 @@
 #include "collector/exposition.h"
 #include "collector/watch/owner_watch.h"
 #include "collector/watch/peer_watch.h"
+#include "collector/watch/watch_file.h"
 #include "collector/watch/watch_shelf.h"
 
 namespace pingloom::collector {
@@ -39,8 +43,10 @@ class Watcher {
   static constexpr std::size_t kMaxEvents = 1000;
   static constexpr std::size_t kMaxHistoryFeatures = 10'000;
   static constexpr double kFitShare = 0.05;  // of a core
+  static constexpr Nanos kSaveEvery = 10 * kMinute;
 
-  Watcher(const Board& board, const WatchSettings& settings);
+  // `file` keeps what is known; if it is empty, nothing is kept.
+  Watcher(const Board& board, const WatchSettings& settings, std::filesystem::path file = {});
   ~Watcher();
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
@@ -79,12 +85,20 @@ class Watcher {
   bool observeGroup(Entry& entry, const PagesOfOwner& pages, std::size_t number, bool make);
   bool makeRoom(std::size_t features);
   void makeWatch(Entry& entry, const PagesOfOwner& pages, std::size_t number);
+  std::optional<WatchMemory> memoryOf(Entry& entry, std::size_t number);
+  static Shelved shelve(OwnerWatch& watch, Nanos now);
   void takeSample(Entry& entry, const PagesOfOwner& pages);
   void endRound();
   void comparePeers();
   void log(const Entry& entry, std::vector<WatchEvent> events);
   // Takes the watch out of it; its counters stay.
   std::unique_ptr<OwnerWatch> remove(Entry& entry);
+  void load();
+  void saveRegularly();
+  void save();
+  Status saveGroups(WatchFileWriter& file);
+  std::vector<GroupKey> groupKeys() const;
+  std::optional<std::pair<ShelfKey, Shelved>> groupMemory(const GroupKey& key);
 
   const Board& board_;
   mutable std::mutex mutex_;
@@ -99,7 +113,12 @@ class Watcher {
   std::deque<WatchEvent> events_;
   std::uint64_t limits_total_ = 0, anomalies_total_ = 0, logged_ = 0;
   std::uint64_t exported_ = 0, suppressed_ = 0;  // values of owners that are gone
+  const std::filesystem::path file_;
+  bool save_failed_ = false;  // of the thread that saves, like file_
+  Nanos saved_utc_ = 0;       // 0: not yet
+  std::uint64_t saves_failed_ = 0;
   std::thread thread_;
+  std::thread saver_;
 };
 
 }  // namespace pingloom::collector

@@ -82,6 +82,9 @@ void Watcher::metrics(MetricsText& out) const {
   figures.anomalies = anomalies_total_;
   figures.exported = exported_;
   figures.suppressed = suppressed_;
+  figures.keeps = !file_.empty();
+  figures.saved_utc = saved_utc_;
+  figures.saves_failed = saves_failed_;
   std::map<std::tuple<std::string, std::string, std::uint32_t, std::uint64_t>, WatchedOwner> merged;
   for (const auto& [key, entry] : groups_) {
     if (entry.watch == nullptr) {

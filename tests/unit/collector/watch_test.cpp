@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "collector/watch/watcher.h"
+#include "common/file.h"
+#include "unit/common/temporary_directory.h"
 #include "unit/eventually.h"
 
 namespace pingloom::collector::watch_test {
@@ -175,12 +177,39 @@ TEST(OwnerWatch, isJudgedAlthoughMetricsAreAddedAllTheTime) {
     if (i % 40 != 0) continue;
     page.grow();
     auto next = OwnerWatch::make({&page.view()}, WatchSettings());
-    next->takeOver(*watch);
+    next->takeOver(std::move(*watch).end());
     watch = std::move(next);
   }
   EXPECT_THAT(events, testing::IsEmpty());
   EXPECT_EQ(watch->state(), analytics::GroupState::kQuiet);
   for (int i = 0; i < 10; ++i) watch->observe(page.next(20, 3), events);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].metric, "depth{queue=3}");
+}
+
+TEST(OwnerWatch, whatItKnowsIsWrittenAndRead) {
+  WatchedPage page;
+  const WatchSettings settings;
+  auto watch = OwnerWatch::make(page.next(0), settings);
+  std::vector<WatchEvent> events;
+  for (int i = 1; i <= 1000; ++i) watch->observe(page.next(20), events);
+  std::string bytes;
+  watch->write(bytes);
+  auto other = settings.subspace;
+  other.factor = 8;
+  EXPECT_FALSE(readMemory(bytes, other)) << "it was learned with other settings";
+  EXPECT_FALSE(readMemory(bytes.substr(0, bytes.size() - 1), settings.subspace));
+  EXPECT_FALSE(readMemory(bytes + "a", settings.subspace));
+  EXPECT_FALSE(readMemory("", settings.subspace));
+  auto memory = readMemory(bytes, settings.subspace);
+  ASSERT_TRUE(memory);
+  auto next = OwnerWatch::make({&page.view()}, settings);
+  EXPECT_EQ(next->state(), analytics::GroupState::kLearning);
+  next->takeOver(std::move(*memory));
+  EXPECT_EQ(next->state(), analytics::GroupState::kQuiet);
+  for (int i = 0; i < 20; ++i) next->observe(page.next(20), events);
+  EXPECT_THAT(events, testing::IsEmpty());
+  for (int i = 0; i < 10; ++i) next->observe(page.next(20, 3), events);
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].metric, "depth{queue=3}");
 }
@@ -289,6 +318,63 @@ TEST(Watcher, anApplicationThatReturnsIsKnown) {
                            if (samples-- > 0) watched.publish(10, 2);  // its agent restarted too
                            std::this_thread::sleep_for(std::chrono::milliseconds(150));
                          }));
+}
+
+// Whether the application has a score, which it does not have while it is learned.
+bool scored(const Watcher& watcher) {
+  return metricsOf(watcher).find("pingloom_collector_anomaly_score{host=\"h1\"") !=
+         std::string::npos;
+}
+
+TEST(Watcher, whatItKnowsOutlivesIt) {
+  const test::TemporaryDirectory directory;
+  const auto file = directory.path() / "analytics";
+  Watched watched;
+  watched.settings.subspace.directions = 2;
+  watched.settings.subspace.max_rank = 1;
+  watched.settings.subspace.warm_up = 18;
+  {
+    Watcher watcher(watched.board, watched.settings, file);
+    EXPECT_THAT(metricsOf(watcher),
+                testing::HasSubstr("pingloom_collector_analytics_saved_timestamp_seconds 0\n"));
+    ASSERT_TRUE(eventually([&] {
+      watched.publish(10);
+      return scored(watcher);
+    }));
+  }
+  // So many samples are too few to learn anything from, even if each of them is taken.
+  const auto knows = [&](Watcher& watcher) {
+    int samples = 10;
+    return eventually([&] { return samples == 0 || scored(watcher); },
+                      [&] {
+                        watched.publish(10);
+                        --samples;
+                        std::this_thread::sleep_for(std::chrono::milliseconds(150));
+                      }) &&
+           scored(watcher);
+  };
+  {
+    Watcher watcher(watched.board, watched.settings, file);
+    EXPECT_TRUE(knows(watcher));
+  }
+  {
+    Watcher watcher(watched.board, watched.settings);
+    EXPECT_FALSE(knows(watcher)) << "without a file";
+  }
+  watched.settings.subspace.factor = 8;
+  Watcher watcher(watched.board, watched.settings, file);
+  EXPECT_FALSE(knows(watcher)) << "with other settings";
+}
+
+TEST(Watcher, goesOnWithoutItsFile) {
+  const test::TemporaryDirectory directory;
+  const auto file = directory.path() / "none" / "analytics";
+  Watched watched;
+  { const Watcher watcher(watched.board, watched.settings, file); }
+  ASSERT_TRUE(makeDirectories(file.parent_path()));
+  ASSERT_TRUE(writeFileAtomic(file, "nonsense"));
+  { const Watcher watcher(watched.board, watched.settings, file); }
+  EXPECT_THAT(*readFile(file, 1000), testing::StartsWith("pingloom analytics "));
 }
 
 TEST(Watcher, exportsQuietOwnersNowAndThen) {
