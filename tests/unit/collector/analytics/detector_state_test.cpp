@@ -48,11 +48,12 @@ bool readInto(SubspaceDetector& detector, std::string_view bytes) {
   return archive.ok() && archive.left() == 0;
 }
 
-// Feeds both with the same samples, a metric of some of them far off, and compares all verdicts.
-void expectSameVerdicts(SubspaceDetector& a, SubspaceDetector& b, Curves& curves, int samples) {
-  for (int i = 0; i < samples; ++i) {
+// Feeds both with the same samples, to a metric of the last of which something is added, and
+// compares all verdicts.
+void expectSameVerdicts(SubspaceDetector& a, SubspaceDetector& b, Curves& curves, double added) {
+  for (int i = 0; i < 330; ++i) {
     auto sample = curves.next();
-    if (i % 500 < 20) sample[2] += 3;
+    if (i >= 300) sample[4] += added;
     const SubspaceVerdict& one = a.observe(sample);
     const SubspaceVerdict& other = b.observe(sample);
     ASSERT_EQ(one.state, other.state) << i;
@@ -86,11 +87,11 @@ TEST(DetectorState, WhatWasReadGoesOnLikeWhatWasWritten) {
     ASSERT_TRUE(readInto(original, written(read))) << until;
     EXPECT_EQ(written(original), written(detector)) << until;
     EXPECT_EQ(read.groupState(), detector.groupState()) << until;
-    expectSameVerdicts(detector, read, curves, 1100);
-    samples += 1100;
+    expectSameVerdicts(detector, read, curves, until == 4500 ? 1 : 0);
+    samples += 330;
   }
   EXPECT_TRUE(detector.usesLearnedModel());
-  EXPECT_GT(detector.anomalies(), 2U);
+  EXPECT_GT(detector.anomalies(), 0U);
 }
 
 TEST(DetectorState, AFitThatHasBegunBeginsAgain) {
