@@ -75,6 +75,7 @@ def _load():
             (slow.pingloom_pages_open, [pointer, pointer], ctypes.c_int),
             (slow.pingloom_pages_close, [pointer], None),
             (slow.pingloom_pages_get_status, [pointer, pointer], None),
+            (fast.pingloom_pages_keep_one_in, [pointer], ctypes.c_uint32),
             (slow.pingloom_error_text, [], ctypes.c_char_p),
             (slow.pingloom_shared_counter_make, [pointer] * 3, ctypes.c_int),
             (slow.pingloom_gauge_make, [pointer] * 3, ctypes.c_int),
@@ -277,6 +278,11 @@ class Pages:
 
     def group(self):
         return Group(self)
+
+    def keep_one_in(self):
+        """For tracers: of so many traces of this application keep one. 1 while a collector finds its values unusual:
+        keep all. 0: no collector says."""
+        return _fast.pingloom_pages_keep_one_in(self._pages)
 
     @property
     def status(self):

@@ -33,7 +33,10 @@ struct pingloom_page_header {
   uint64_t sequence;   /* PINGLOOM_PAGE_GROUPED: odd while a group is being updated; otherwise 0 */
   uint32_t slots;      /* the number in use, counted from the first */
   uint32_t schema_version; /* increases by one with every metric that is added to the page */
-  uint8_t reserved[16];    /* 0 */
+  /* Written by the agent: of so many traces of the application a tracer should keep one; 1: all; 0:
+   * no collector says. */
+  uint32_t keep_one_in;
+  uint8_t reserved[12]; /* 0 */
 };
 
 struct pingloom_page {
@@ -44,6 +47,7 @@ struct pingloom_page {
 PINGLOOM_STATIC_ASSERT(sizeof(struct pingloom_page_header) == 64, "the header is one cache line");
 PINGLOOM_STATIC_ASSERT(offsetof(struct pingloom_page_header, sequence) == 32, "page-format.md");
 PINGLOOM_STATIC_ASSERT(offsetof(struct pingloom_page_header, slots) == 40, "page-format.md");
+PINGLOOM_STATIC_ASSERT(offsetof(struct pingloom_page_header, keep_one_in) == 48, "page-format.md");
 PINGLOOM_STATIC_ASSERT(sizeof(struct pingloom_page) == PINGLOOM_PAGE_BYTES, "page-format.md");
 
 /* What a metric's slots hold. */

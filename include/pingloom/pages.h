@@ -79,6 +79,11 @@ struct pingloom_pages_status {
 PINGLOOM_API void pingloom_pages_get_status(pingloom_pages* pages,
                                             struct pingloom_pages_status* status);
 
+/* For tracers: of so many traces of this application keep one. 1 while a collector finds its values
+ * unusual: keep all. 0: no collector says, so use a rate of your own. It is one load, without a
+ * lock or a system call. Before the first metric is made it is 0. */
+PINGLOOM_API uint32_t pingloom_pages_keep_one_in(const pingloom_pages* pages);
+
 /* ---- Making metrics ---- */
 
 /* Metrics whose values belong together: readers see all updates between begin and commit, or none.

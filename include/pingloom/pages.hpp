@@ -229,6 +229,8 @@ class Pages {
     pingloom_pages_get_status(pages_.get(), &now);
     return now;
   }
+  // For tracers: of so many traces keep one; 1: all, 0: no collector says.
+  std::uint32_t keepOneIn() const { return pingloom_pages_keep_one_in(pages_.get()); }
 
  private:
   struct Close {

@@ -74,8 +74,9 @@ void AgentSession::work(Nanos now) {
   if (restart_at_ == 0 && connecting_) awaitConnection(now);
   if (restart_at_ == 0 && connected_) read(now);
   // No request is sent between two ranges, because a request names the range that is being read.
-  if (restart_at_ == 0 && connected_ && !link_.asking() && !directory_new_ &&
-      (directory_due_ || now >= next_directory_)) {
+  const bool due =
+      directory_due_ || now >= next_directory_ || entry_->advice().version() != advised_;
+  if (restart_at_ == 0 && connected_ && !link_.asking() && !directory_new_ && due) {
     askForDirectory(now);
   }
   setWake(now);
@@ -137,6 +138,11 @@ void AgentSession::askForDirectory(Nanos now) {
   wire::PageRequest request;
   request.mutable_directory()->set_epoch(directory_.epoch());
   request.mutable_directory()->set_since(directory_.version());
+  advised_ = entry_->advice().version();
+  const pages::TraceAdvice advice = entry_->advice().get();
+  request.mutable_directory()->set_keep_one_in(advice.keep_one_in);
+  for (const std::uint64_t owner : advice.keep_all)
+    request.mutable_directory()->add_keep_all(owner);
   directory_due_ = false;
   next_directory_ = now + kKeepAlive;
   if (!link_.ask(request, now)) restart(now, {spec_.agent, "the control channel broke"});

@@ -93,6 +93,7 @@ class AgentSession {
   bool connected_ = false;      // whether the endpoint is connected
   bool directory_due_ = false;  // whether the head announces changes
   bool directory_new_ = false;  // whether the reader does not follow it yet
+  std::uint64_t advised_ = 0;   // the version of the advice that the agent was told
   AgentCounters counters_;
   PageJudge judge_{counters_};
   ReadCounters earlier_;  // sums of earlier readers

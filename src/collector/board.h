@@ -17,6 +17,7 @@
 #include "collector/family_names.h"
 #include "collector/page_directory.h"
 #include "collector/page_reader.h"
+#include "collector/sampling_advice.h"
 #include "common/time.h"
 
 namespace pingloom::collector {
@@ -88,6 +89,7 @@ class BoardEntry {
   explicit BoardEntry(std::shared_ptr<FamilyNames> names = std::make_shared<FamilyNames>())
       : names_(std::move(names)) {}
   FamilyNames& names() const { return *names_; }
+  SamplingAdvice& advice() const { return *advice_; }
   void update(const std::function<void(AgentView&)>& change);
   AgentView copy() const;
   // Returns a copy without the pages, because their values are expensive to copy.
@@ -95,6 +97,7 @@ class BoardEntry {
 
  private:
   const std::shared_ptr<FamilyNames> names_;
+  const std::unique_ptr<SamplingAdvice> advice_ = std::make_unique<SamplingAdvice>();
   mutable std::mutex mutex_;
   AgentView view_;
 };

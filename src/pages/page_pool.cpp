@@ -138,6 +138,12 @@ void PagePool::release(std::uint64_t generation) {
   pages_.erase(found);
 }
 
+void PagePool::advise(const std::function<std::uint32_t(std::uint64_t)>& keep_one_in) {
+  for (const auto& [generation, page] : pages_) {
+    if (page.place != 0) range_->setKeepOneIn(page.place, keep_one_in(page.owner->id));
+  }
+}
+
 PageOwners PagePool::owners() const {
   std::map<std::uint64_t, PageOwner> by_id;  // ids are ascending
   for (const auto& [generation, page] : pages_) {

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -100,6 +101,8 @@ class PagePool {
   const PoolLimits& limits() const { return limits_; }
   std::size_t livePages() const { return pages_.size(); }
   PageOwners owners() const;  // the owners that have a page
+  // Writes into each page in the range what `keep_one_in` returns for its owner's id.
+  void advise(const std::function<std::uint32_t(std::uint64_t)>& keep_one_in);
 
   // The previous range, as long as it can still be read, and the time at which it was superseded.
   bool retiring() const { return retiring_ != nullptr; }

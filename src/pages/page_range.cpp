@@ -28,7 +28,6 @@ PageRange::~PageRange() {
 }
 
 Status PageRange::map(std::size_t place, int memfd) {
-  // This process never writes it, but Linux before 6.2 cannot register read-only shared memory.
   if (mmap(base_ + place, PINGLOOM_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
            memfd, 0) == MAP_FAILED) {
     return makeErrnoError(kEntity, "cannot map a page", errno);
@@ -52,6 +51,13 @@ Status PageRange::registerWith(rdma::Domain& domain) {
   if (!region) return tl::unexpected(region.error());
   region_ = std::move(*region);
   return {};
+}
+
+void PageRange::setKeepOneIn(std::size_t place, std::uint32_t keep_one_in) {
+  const std::atomic_ref said(base_[place].header.keep_one_in);
+  // A store would take the header's cache line from the application.
+  if (said.load(std::memory_order_relaxed) == keep_one_in) return;
+  said.store(keep_one_in, std::memory_order_relaxed);
 }
 
 void PageRange::setHead(const RangeHead& head_now) { *head() = head_now; }

@@ -35,6 +35,10 @@ class PageRange {
   // Applications may write it at any time.
   const pingloom_page* at(std::size_t place) const { return base_ + place; }
 
+  // Says in a page's header how many traces its application's tracer should keep (page_format.h).
+  // That is all that this process writes into a page.
+  void setKeepOneIn(std::size_t place, std::uint32_t keep_one_in);
+
   // Writes the head; only this process writes it.
   void setHead(const RangeHead& head);
   void setDirectory(std::uint64_t version);

@@ -83,7 +83,43 @@ PageServerCounters PageServer::counters() const {
 void PageServer::dropRevoked() {
   if (options_.gate == nullptr || options_.gate->generation() == keys_seen_) return;
   keys_seen_ = options_.gate->generation();
-  std::erase_if(readers_, [this](const auto& entry) { return !mayStay(entry.second); });
+  const auto dropped =
+      std::erase_if(readers_, [this](const auto& entry) { return !mayStay(entry.second); });
+  advice_changed_ = advice_changed_ || dropped != 0;
+}
+
+void PageServer::drop(const std::string& route) {
+  if (readers_.erase(route) != 0) advice_changed_ = true;
+}
+
+Status PageServer::takeAdvice(Reader& reader, const wire::DirectoryRequest& request) {
+  if (request.keep_all_size() > static_cast<int>(TraceAdvice::kMaxKeepAll)) {
+    return makeError(reader.name, "names too many owners whose traces are to be kept");
+  }
+  TraceAdvice advice{request.keep_one_in(), {request.keep_all().begin(), request.keep_all().end()}};
+  std::sort(advice.keep_all.begin(), advice.keep_all.end());
+  if (advice == reader.advice) return {};
+  reader.advice = std::move(advice);
+  advice_changed_ = true;
+  return {};
+}
+
+// Pages that came since the last time have no advice yet, or that of an earlier agent. What was
+// overwritten is mended after kAdviseAgain.
+void PageServer::advise(Nanos now) {
+  const std::pair pages{pool_.epoch(), pool_.directoryVersion()};
+  if (!advice_changed_ && pages == advised_ && now < next_advice_) return;
+  advice_changed_ = false;
+  advised_ = pages;
+  next_advice_ = now + kAdviseAgain;
+  pool_.advise([this](std::uint64_t owner) {
+    std::uint32_t least = 0;
+    for (const auto& [route, reader] : readers_) {
+      const std::uint32_t said = reader.advice.of(owner);
+      if (said != 0 && (least == 0 || said < least)) least = said;
+    }
+    return least;
+  });
 }
 
 void PageServer::work(Nanos now) {
@@ -95,11 +131,13 @@ void PageServer::work(Nanos now) {
   }
   pollEndpoints(now);
   retireRange(now);
+  advise(now);
 }
 
 void PageServer::pollEndpoints(Nanos now) {
   for (auto entry = readers_.begin(); entry != readers_.end();) {
     const bool stays = pollEndpoint(entry->first, entry->second, now);
+    advice_changed_ = advice_changed_ || !stays;
     entry = stays ? std::next(entry) : readers_.erase(entry);
   }
 }
@@ -169,7 +207,7 @@ std::optional<wire::PageReply> PageServer::replyTo(const Asked& asked, Nanos now
   const std::string route(asked.route);
   if (!mayRead(asked.key)) {
     ++counters_.revoked;
-    readers_.erase(route);
+    drop(route);
     options_.gate->refuse(net::PeerRefusal::kRevoked, asked.peer, "", now);
     return refusal("this collector's key is not authorised any more");
   }
@@ -190,6 +228,10 @@ std::optional<wire::PageReply> PageServer::carryOut(const Asked& asked,
   if (reader == readers_.end() || reader->second.connecting) {
     ++counters_.unknown;
     return refusal("connect first", true);
+  }
+  if (auto taken = takeAdvice(reader->second, request.directory()); !taken) {
+    ++counters_.malformed;
+    return refusal(taken.error().reason);
   }
   reader->second.heard = now;
   reader->second.endpoint->peerProved();  // it asks because it has received `connected`
@@ -219,7 +261,7 @@ std::optional<wire::PageReply> PageServer::connect(const Asked& asked,
     return refusal("the endpoint or the name is malformed");
   }
   const std::string route(asked.route);
-  readers_.erase(route);
+  drop(route);
   const auto elsewhere = checkPeer(asked, *peer);
   if (!elsewhere) {
     ++counters_.elsewhere;
@@ -274,6 +316,8 @@ wire::PageReply PageServer::directory(Reader& reader, const wire::DirectoryReque
   out.set_pages(static_cast<std::uint32_t>(pool_.range().pages()));
   std::size_t bytes = 0;
   out.set_version(pool_.directoryVersion());
+  // An application clears a new page, and with it advice that was there before.
+  advice_changed_ = advice_changed_ || other || request.since() != pool_.directoryVersion();
   for (const PagePool::Change& change : pool_.changesSince(other ? 0 : request.since())) {
     if (bytes > kAnswerBytes) {
       out.set_more(true);

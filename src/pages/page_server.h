@@ -5,8 +5,9 @@
 // key or that address is revoked, the endpoints are destroyed with the next work(). It runs on the
 // thread of the pool and the device.
 // Bounds: kReaders collectors; the endpoint of a collector without requests is destroyed after
-// kPatience. A request has at most kRequestBytes (a larger one ends its connection). An answer has
-// about kAnswerBytes; the collector requests the rest separately.
+// kPatience. What collectors say about traces is written into the pages' headers: the one that
+// keeps the most of them counts. A request has at most kRequestBytes (a larger one ends its
+// connection). An answer has about kAnswerBytes; the collector requests the rest separately.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/address.h"
@@ -22,6 +24,7 @@
 #include "common/time.h"
 #include "net/zmq_router.h"
 #include "pages/page_pool.h"
+#include "pages/trace_advice.h"
 #include "rdma/device.h"
 
 namespace pingloom::wire {
@@ -58,7 +61,8 @@ class PageServer {
  public:
   static constexpr std::size_t kReaders = 64;
   static constexpr Nanos kPatience = 30 * kSecond;
-  static constexpr Nanos kMaxMove = 5 * kSecond;  // time for readers to move to a fresh range
+  static constexpr Nanos kMaxMove = 5 * kSecond;      // time for readers to move to a fresh range
+  static constexpr Nanos kAdviseAgain = 5 * kSecond;  // if something happens then
   static constexpr std::size_t kAnswerBytes = 1U << 20;
   static constexpr std::size_t kRequestBytes = 4096;
   // answers queued for a collector that does not read them
@@ -99,6 +103,7 @@ class PageServer {
     bool connecting = false;           // whether the answer is still due
     // The address of its endpoint, if only its key permits that address.
     std::optional<IpAddress> elsewhere = std::nullopt;
+    TraceAdvice advice = {};
   };
 
   PageServer(const PageServerOptions& options, rdma::Device& device, PagePool& pool)
@@ -107,6 +112,9 @@ class PageServer {
   bool mayRead(const std::optional<net::CurveKey>& key) const;
   bool mayStay(const Reader& reader) const;
   void dropRevoked();
+  void drop(const std::string& route);
+  Status takeAdvice(Reader& reader, const wire::DirectoryRequest& request);
+  void advise(Nanos now);
   void send(const std::string& route, wire::PageReply reply);
   std::optional<wire::PageReply> replyTo(const Asked& asked, Nanos now);
   std::optional<wire::PageReply> carryOut(const Asked& asked, const wire::PageRequest& request,
@@ -127,6 +135,10 @@ class PageServer {
   std::unique_ptr<net::ZmqRouter> socket_;
   std::map<std::string, Reader> readers_;  // keyed by ZeroMQ's routing id
   std::uint64_t keys_seen_ = 0;  // the gate's generation for which readers_ was last checked
+  bool advice_changed_ = true;
+  Nanos next_advice_ = 0;
+  // The epoch and version of the directory whose pages have the advice.
+  std::pair<std::uint64_t, std::uint64_t> advised_;
   rdma::RcEvents events_;
   PageServerCounters counters_;
 };

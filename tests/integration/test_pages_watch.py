@@ -31,10 +31,12 @@ KEPT = "analytics: { interval: 100ms, detector: { directions: 8, max_rank: 4, wa
 
 # A thousand steps in a second, each of about so many milliseconds.
 TRAINER = """import random, sys, time, pingloom_pages
-steps = pingloom_pages.Pages("trainer").histogram("step_seconds")
+pages = pingloom_pages.Pages("trainer")
+steps = pages.histogram("step_seconds")
 while True:
     for _ in range(50):
         steps.observe(float(sys.argv[1]) / 1000 * random.uniform(0.9, 1.1))
+    print(pages.keep_one_in(), flush=True)
     time.sleep(0.05)
 """
 
@@ -89,6 +91,8 @@ class PagesWatch(PagesCase):
                                                      / "lib/libpingloom-pages.so")}
         trainers = [self.run_one(f"trainer-{number}", sys.executable, "-B", "-c", TRAINER, "15" if number == 3 else "10",
                                  environment=environment) for number in range(6)]
+        said = lambda: {trainer.tail(1).strip() for trainer in trainers}
+        eventually(lambda: said() == {"100"}, 60, "tracers read what to keep")
         slow = trainers[3].pid
         event = eventually(lambda: [event for event in self.events()
                                     if (event["pid"], event["statistic"]) == (slow, "peers")], 120, "it is named", 0.2)[0]
@@ -98,6 +102,7 @@ class PagesWatch(PagesCase):
         self.assertGreater(most["score"], 1)
         self.assertAlmostEqual(most["value"] / most["peers"], 1.5, delta=0.25)
         self.assertEqual(json.loads(self.get("/api/v1/sampling?application=trainer"))["keep_one_in"], 1)
+        eventually(lambda: said() == {"1"}, 30, "all traces of all replicas are kept")
         scores = re.findall(r'pingloom_collector_anomaly_metric_score\{.*pid="(\d+)".*statistic="peers"\}',
                             self.get("/metrics"))
         self.assertIn(str(slow), scores)

@@ -92,13 +92,15 @@ void Watcher::observe() {
   }
   // New groups are made after the round, because what they continue may have ended in it.
   std::vector<std::shared_ptr<const BoardEntry>> unmade;
-  for (const auto& entry : board_.entries()) {
+  const auto agents = board_.entries();
+  for (const auto& entry : agents) {
     if (!observeAgent(entry->copy(), false)) unmade.push_back(entry);
   }
   endRound();
   for (const auto& entry : unmade) observeAgent(entry->copy(), true);
   const std::lock_guard lock(mutex_);
   comparePeers();
+  adviseTracers(agents);
 }
 
 void Watcher::endRound() {

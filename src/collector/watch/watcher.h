@@ -90,6 +90,7 @@ class Watcher {
   void takeSample(Entry& entry, const PagesOfOwner& pages);
   void endRound();
   void comparePeers();
+  void adviseTracers(const std::vector<std::shared_ptr<const BoardEntry>>& agents) const;
   void log(const Entry& entry, std::vector<WatchEvent> events);
   // Takes the watch out of it; its counters stay.
   std::unique_ptr<OwnerWatch> remove(Entry& entry);

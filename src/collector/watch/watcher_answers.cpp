@@ -1,6 +1,8 @@
 // What the watch of pages says to HTTP and Prometheus.
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -68,6 +70,27 @@ ApplicationState Watcher::stateOf(const std::string& application) const {
     if (entry.watch->anomalous()) state.anomalous_hosts.insert(entry.host);
   }
   return state;
+}
+
+// Says in each application's pages what /api/v1/sampling says of it: while it is anomalous on any
+// host, its tracers keep all traces. REQUIRES: the lock.
+void Watcher::adviseTracers(const std::vector<std::shared_ptr<const BoardEntry>>& agents) const {
+  std::set<std::string_view> anomalous;
+  for (const auto& [key, entry] : groups_) {
+    if (entry.watch != nullptr && entry.watch->anomalous()) anomalous.insert(entry.application);
+  }
+  std::map<std::string_view, std::set<std::uint64_t>> owners;  // by agent
+  for (const auto& [key, entry] : groups_) {
+    if (anomalous.contains(entry.application)) owners[std::get<0>(key)].insert(entry.owner);
+  }
+  for (const auto& agent : agents) {
+    pages::TraceAdvice advice{settings_.trace_one_in, {}};
+    if (const auto found = owners.find(agent->head().agent); found != owners.end()) {
+      advice.keep_all.assign(found->second.begin(), found->second.end());
+    }
+    if (advice.keep_all.size() > pages::TraceAdvice::kMaxKeepAll) advice = {1, {}};
+    agent->advice().set(std::move(advice));
+  }
 }
 
 std::uint32_t Watcher::traceOneIn() const {

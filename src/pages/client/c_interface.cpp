@@ -119,6 +119,10 @@ void pingloom_pages_get_status(pingloom_pages* pages, pingloom_pages_status* sta
   if (pages != nullptr) pages->all.status(status);
 }
 
+uint32_t pingloom_pages_keep_one_in(const pingloom_pages* pages) {
+  return pages == nullptr ? 0 : pages->all.keepOneIn();
+}
+
 int pingloom_counter_make(pingloom_pages* pages, const pingloom_metric* metric,
                           pingloom_counter* counter) {
   return makeSlot(pages, metric, PINGLOOM_COUNTER, false, &counter->slot);

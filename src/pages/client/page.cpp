@@ -74,6 +74,7 @@ void Page::forget() {
   standing_ = Standing::kUnknown;
   told_ = 0;
   known_metrics_ = 0;
+  publish(&page()->header.keep_one_in, std::uint32_t{0});  // what a former agent has said
 }
 
 void Page::belongsTo(std::uint64_t owner, std::uint64_t generation) {

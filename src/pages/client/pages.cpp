@@ -127,6 +127,11 @@ void Pages::status(pingloom_pages_status* status) {
   last_trouble_.text.copy(status->error_text, sizeof status->error_text - 1);
 }
 
+std::uint32_t Pages::keepOneIn() const {
+  const pingloom_page* const page = first_page_;
+  return page == nullptr ? 0 : __atomic_load_n(&page->header.keep_one_in, __ATOMIC_RELAXED);
+}
+
 void Pages::holdForFork() {
   creating_.lock();
   mutex_.lock();

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -44,6 +45,7 @@ class Pages {
                      const std::vector<double>& bounds, Placed* placed);
   Outcome makeGroup(pingloom_page** page);
   void status(pingloom_pages_status* status);
+  std::uint32_t keepOneIn() const;  // as in the header of a page; it takes no lock
 
   // fork.cpp calls these around fork(): no operation is in progress meanwhile, and the child gets
   // its own pages.
@@ -85,7 +87,8 @@ class Pages {
 
   std::mutex mutex_;
   std::condition_variable answered_;
-  PageList pages_;  // never shrinks
+  PageList pages_;                                          // never shrinks
+  std::atomic<const pingloom_page*> first_page_ = nullptr;  // stays where it is
   Session session_;
   UniqueFd wakeup_;  // an eventfd
   Instant next_beat_{};

@@ -107,6 +107,7 @@ Outcome Pages::newPage(std::uint16_t flags, Page** page) {
   {
     const std::lock_guard lock(mutex_);
     pages_.push_back(std::move(made));
+    first_page_ = pages_.front()->page();
   }
   wake();  // the agent has to be told
   return {};
@@ -126,6 +127,7 @@ Outcome Pages::pageFromAgent(std::uint16_t flags, Page** page) {
   if (request.state == PageRequest::State::kRefused) outcome = {PINGLOOM_QUOTA, request.why};
   if (request.state == PageRequest::State::kGranted) {
     pages_.push_back(std::make_unique<Page>(number, flags, std::move(request.memory)));
+    first_page_ = pages_.front()->page();
     *page = pages_.back().get();
     if (request.known) (*page)->belongsTo(session_.owner(), request.generation);
   }

@@ -82,6 +82,69 @@ TEST_F(PageServerTest, ACollectorsEndpointIsAtItsOwnAddress) {
   EXPECT_TRUE(answerTo(own).has_connected());
 }
 
+// A collector that is connected and has asked for the directory.
+struct Advising {
+  explicit Advising(test::Agent& on, std::string called) : agent(on), route(std::move(called)) {
+    const auto bytes = connectRequest(endpoint->address());
+    const std::string own = device->info().gid.address().text();
+    EXPECT_TRUE(agent.server->answer({route, bytes, std::nullopt, own}, kSecond)->has_connected());
+  }
+  wire::PageReply say(std::uint32_t keep_one_in, const std::vector<std::uint64_t>& keep_all = {}) {
+    wire::PageRequest request;
+    request.set_version(kPageControlVersion);
+    request.mutable_directory()->set_keep_one_in(keep_one_in);
+    request.mutable_directory()->mutable_keep_all()->Assign(keep_all.begin(), keep_all.end());
+    const std::string bytes = request.SerializeAsString();
+    auto reply = *agent.server->answer({route, bytes, std::nullopt, ""}, kSecond);
+    agent.work(kSecond);
+    return reply;
+  }
+
+  test::Agent& agent;
+  const std::string route;
+  std::unique_ptr<rdma::Device> device = test::freshDevice();
+  std::unique_ptr<rdma::Domain> domain = std::move(*device->createDomain());
+  std::unique_ptr<rdma::RcEndpoint> endpoint = std::move(*domain->createRc({}));
+};
+
+TEST_F(PageServerTest, PagesSayWhatCollectorsSayAboutTraces) {
+  test::Application queue(*agent.pool, "queue");
+  test::Application trainer(*agent.pool, "trainer", 0, 2);
+  const auto said = [&] {
+    return std::pair(queue.page().header.keep_one_in, trainer.page().header.keep_one_in);
+  };
+  using Said = std::pair<std::uint32_t, std::uint32_t>;
+  queue.page().header.keep_one_in = 7;  // what an earlier agent has said
+  agent.work(kSecond);
+  EXPECT_EQ(said(), Said(0, 0));
+
+  Advising one(agent, "one");
+  Advising other(agent, "other");
+  one.say(0);
+  EXPECT_EQ(said(), Said(0, 0)) << "it does not say";
+  one.say(100, {trainer.owner()->id});
+  EXPECT_EQ(said(), Said(100, 1));
+  other.say(50, {});
+  EXPECT_EQ(said(), Said(50, 1)) << "the one that keeps the most counts";
+  other.say(200, {queue.owner()->id, 4711});
+  EXPECT_EQ(said(), Said(1, 1));
+
+  EXPECT_TRUE(other.say(1, std::vector<std::uint64_t>(257, 3)).has_refused());
+  EXPECT_EQ(said(), Said(1, 1));
+  EXPECT_EQ(agent.server->counters().malformed, 1U);
+  // A page that comes later says it too, and one that was cleared says it again.
+  test::Application late(*agent.pool, "late", 0, 3);
+  agent.work(2 * kSecond);
+  EXPECT_EQ(late.page().header.keep_one_in, 100U);
+  late.page().header.keep_one_in = 0;
+  agent.work(2 * kSecond + PageServer::kAdviseAgain);
+  EXPECT_EQ(late.page().header.keep_one_in, 100U);
+
+  agent.work(kSecond + PageServer::kPatience);
+  EXPECT_EQ(agent.server->readers(), 0U);
+  EXPECT_EQ(said(), Said(0, 0)) << "nobody says it any more";
+}
+
 TEST_F(PageServerTest, ACollectorsKeyMayNameFurtherAddressesOfIt) {
   const auto gate = std::make_shared<net::PeerGate>(net::CurvePair::generate(), "test");
   PageServerOptions options;
