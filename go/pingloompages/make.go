@@ -175,7 +175,7 @@ func (p *Pages) newPage(flags uint16) (*page, error) {
 		memory.closeDescriptor()
 		return nil, badArgument("page", "the pages are closed")
 	}
-	p.pages = append(p.pages, made)
+	p.addPage(made)
 	p.wake() // the agent has to be told
 	return made, nil
 }
@@ -211,6 +211,14 @@ func (p *Pages) pageFromAgent(flags uint16) (*page, error) {
 	if request.connection == p.session.connection {
 		made.belongsTo(p.session.owner, request.generation)
 	}
-	p.pages = append(p.pages, made)
+	p.addPage(made)
 	return made, nil
+}
+
+// addPage adds a page; pages are never removed. REQUIRES: both locks are held.
+func (p *Pages) addPage(made *page) {
+	if len(p.pages) == 0 {
+		p.first.Store(made.memory)
+	}
+	p.pages = append(p.pages, made)
 }

@@ -31,6 +31,7 @@ const (
 	atSequence   = 32
 	atSlots      = 40
 	atSchema     = 44
+	atKeepOneIn  = 48 // the agent writes it
 
 	pageMagic   = 0x47504c50 // the bytes PLPG
 	pageVersion = 1

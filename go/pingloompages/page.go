@@ -76,6 +76,8 @@ func (p *page) beat() { atomic.AddUint64(p.memory.word(atHeartbeat), 1) }
 func (p *page) forget() {
 	p.standing = standingUnknown
 	p.told, p.known = 0, 0
+	// What an agent has said does not outlive the connection to it.
+	atomic.StoreUint32(p.memory.half(atKeepOneIn), 0)
 }
 
 func (p *page) belongsTo(owner, generation uint64) {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -39,8 +40,9 @@ type Pages struct {
 	families map[string]family  // by name; guarded by making
 	numbered uint32             // the last page's number; guarded by making
 
-	mutex       sync.Mutex // guards what follows, and is never held while waiting
-	pages       []*page    // at most maxPages; added under both locks
+	mutex       sync.Mutex             // guards what follows, and is never held while waiting
+	pages       []*page                // at most maxPages; added under both locks
+	first       atomic.Pointer[memory] // the first page's, once there is one; any goroutine reads it
 	session     *session
 	nextBeat    time.Time
 	closed      bool
@@ -135,6 +137,21 @@ func (p *Pages) Status() Status {
 	}
 	status.Err = p.lastTrouble
 	return status
+}
+
+// KeepOneIn is for tracers: of so many traces of this application keep one. It is 1 while a collector
+// finds the application's values unusual: keep all. It is 0 while no collector says, so use a rate
+// of your own. It is one load, without a lock or a system call. Before the first metric is made it
+// is 0.
+func (p *Pages) KeepOneIn() int {
+	if p == nil {
+		return 0
+	}
+	first := p.first.Load()
+	if first == nil {
+		return 0
+	}
+	return int(atomic.LoadUint32(first.half(atKeepOneIn)))
 }
 
 func (p *Pages) wake() {

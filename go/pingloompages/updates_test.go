@@ -182,3 +182,27 @@ func TestUpdatesAllocateNothing(test *testing.T) {
 		test.Error(allocated)
 	}
 }
+
+func TestKeepOneInIsWhatTheAgentHasWritten(test *testing.T) {
+	agent := startAgent(test, socketOf(test), nil)
+	pages := open(test, Options{Socket: agent.listener.Addr().String()})
+	if said := (*Pages)(nil).KeepOneIn(); said != 0 {
+		test.Errorf("nil says %d", said)
+	}
+	if said := pages.KeepOneIn(); said != 0 {
+		test.Errorf("without a page it is %d", said)
+	}
+	if _, err := pages.Counter(Metric{Name: "jobs_total"}); err != nil {
+		test.Fatal(err)
+	}
+	settle(test, pages)
+	seen := agent.memory(agent.of(typeDefine)[0].page)
+	atomic.StoreUint32(seen.half(atKeepOneIn), 100)
+	if said := pages.KeepOneIn(); said != 100 {
+		test.Errorf("it is %d, not 100", said)
+	}
+	pages.Close()
+	if said := pages.KeepOneIn(); said != 0 {
+		test.Errorf("it is %d after Close", said)
+	}
+}

@@ -101,6 +101,7 @@ impl Page {
         self.standing = Standing::Unknown;
         self.told = 0;
         self.known = 0;
+        self.memory.page().forget_sampling();
     }
 
     pub fn belongs_to(&mut self, owner: u64, generation: u64) {

@@ -6,11 +6,13 @@ use std::collections::{HashMap, HashSet};
 use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::book::{Page, Standing};
 use crate::definition::{Kind, Labels};
+use crate::page::Mapping;
 use crate::session::Session;
 use crate::sys::{self, Thread, Wakeup};
 use crate::{Error, ErrorKind, Status};
@@ -74,6 +76,18 @@ pub struct Core {
     pub catalogue: Mutex<Catalogue>,
     pub state: Mutex<State>,
     pub answered: Condvar,
+    /// The first page's memory, once there is one. The pointer owns one count of the Arc.
+    first: AtomicPtr<Mapping>,
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        let first = *self.first.get_mut();
+        if !first.is_null() {
+            // SAFETY: add_page() has taken the count, and nobody uses the pointer any more.
+            unsafe { drop(Arc::from_raw(first)) }
+        }
+    }
 }
 
 /// A panic of another thread leaves nothing half done that matters, so its poison is ignored.
@@ -112,7 +126,25 @@ impl Core {
                 reported: HashSet::new(),
             }),
             answered: Condvar::new(),
+            first: AtomicPtr::default(),
         }
+    }
+
+    /// Adds a page and returns its index. Pages are never removed.
+    pub fn add_page(&self, state: &mut State, page: Page) -> usize {
+        if state.pages.is_empty() {
+            let memory = Arc::into_raw(page.memory.clone()) as *mut Mapping;
+            self.first.store(memory, Ordering::Release);
+        }
+        state.pages.push(page);
+        state.pages.len() - 1
+    }
+
+    /// It takes no lock.
+    pub fn keep_one_in(&self) -> u32 {
+        // SAFETY: the pointer is null, or owns a count of the Arc until drop().
+        let first = unsafe { self.first.load(Ordering::Acquire).as_ref() };
+        first.map_or(0, |memory| memory.page().keep_one_in())
     }
 
     /// Starts the thread. Without one the metrics count, but nobody reads them.

@@ -139,6 +139,13 @@ impl Pages {
     pub fn status(&self) -> Status {
         self.core.status()
     }
+
+    /// For tracers: of so many traces of this application keep one. 1 while a collector finds its
+    /// values unusual: keep all. 0: no collector says, so use a rate of your own. It is one load,
+    /// without a lock or a system call. Before the first metric is made it is 0.
+    pub fn keep_one_in(&self) -> u32 {
+        self.core.keep_one_in()
+    }
 }
 
 impl Drop for Pages {

@@ -131,9 +131,9 @@ impl Core {
         })?;
         let number = catalogue.next_number(); // the agent may grant the other one too late
         let mut state = lock(&self.state);
-        state.pages.push(Page::new(number, flags, memory, fd));
+        let index = self.add_page(&mut state, Page::new(number, flags, memory, fd));
         state.wake();
-        Ok(state.pages.len() - 1)
+        Ok(index)
     }
 
     /// Yields no page if there is no agent or it takes too long.
@@ -155,8 +155,7 @@ impl Core {
                 if grant.known {
                     page.belongs_to(state.session.owner(), grant.generation);
                 }
-                state.pages.push(page);
-                Ok(Some(state.pages.len() - 1))
+                Ok(Some(self.add_page(&mut state, page)))
             }
             _ => Ok(None),
         }

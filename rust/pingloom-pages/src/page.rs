@@ -25,7 +25,9 @@ pub struct Layout {
     sequence: AtomicU64,
     slots_in_use: AtomicU32,
     schema_version: AtomicU32,
-    reserved: [AtomicU64; 2],
+    keep_one_in: AtomicU32, // the agent writes it
+    reserved: AtomicU32,
+    also_reserved: AtomicU64,
     pub slots: [AtomicU64; SLOTS],
 }
 
@@ -42,7 +44,9 @@ pub static INERT: Layout = Layout {
     sequence: ZERO,
     slots_in_use: AtomicU32::new(0),
     schema_version: AtomicU32::new(0),
-    reserved: [ZERO; 2],
+    keep_one_in: AtomicU32::new(0),
+    reserved: AtomicU32::new(0),
+    also_reserved: ZERO,
     slots: [ZERO; SLOTS],
 };
 
@@ -65,6 +69,13 @@ impl Layout {
     }
     pub fn beat(&self) {
         self.heartbeat.fetch_add(1, Ordering::Relaxed);
+    }
+    pub fn keep_one_in(&self) -> u32 {
+        self.keep_one_in.load(Ordering::Relaxed)
+    }
+    /// What an agent has said does not outlive the connection to it.
+    pub fn forget_sampling(&self) {
+        self.keep_one_in.store(0, Ordering::Relaxed);
     }
     /// Readers read the schema again.
     pub fn metric_known(&self) {
@@ -89,7 +100,10 @@ impl Layout {
         }
         self.slots_in_use.store(0, Ordering::Relaxed);
         self.schema_version.store(0, Ordering::Relaxed);
-        for word in self.reserved.iter().chain(&self.slots) {
+        self.forget_sampling();
+        self.reserved.store(0, Ordering::Relaxed);
+        self.also_reserved.store(0, Ordering::Relaxed);
+        for word in &self.slots {
             word.store(0, Ordering::Relaxed);
         }
     }
@@ -100,8 +114,13 @@ impl Layout {
         [&self.begin, &self.generation, &self.owner, &self.heartbeat, &self.sequence]
             .map(|word| word.load(Ordering::Acquire))
             .into_iter()
-            .chain([versions])
-            .chain(self.reserved.iter().chain(&self.slots).map(|one| one.load(Ordering::Acquire)))
+            .chain([versions, u64::from(self.keep_one_in())])
+            .chain(
+                [&self.also_reserved]
+                    .into_iter()
+                    .chain(&self.slots)
+                    .map(|one| one.load(Ordering::Acquire)),
+            )
             .collect()
     }
 }

@@ -1,5 +1,6 @@
 use std::collections::VecDeque;
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::os::unix::io::AsRawFd;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -61,6 +62,17 @@ fn messages_and_page_are_those_of_the_description() {
     let wanted = documented.pop_front().unwrap();
     assert_eq!(bytes[..wanted.len()], wanted);
     assert!(bytes[wanted.len()..].iter().all(|&byte| byte == 0));
+}
+
+#[test]
+fn what_an_agent_says_about_traces_ends_with_the_connection() {
+    let mut lab = Lab::registered();
+    lab.add_page();
+    let file = File::from(lab.pages[0].fd.as_ref().unwrap().try_clone().unwrap());
+    file.write_all_at(&100u32.to_le_bytes(), 48).unwrap();
+    assert_eq!(lab.pages[0].memory.page().keep_one_in(), 100);
+    lab.pages[0].forget();
+    assert_eq!(lab.pages[0].memory.page().keep_one_in(), 0);
 }
 
 #[test]
