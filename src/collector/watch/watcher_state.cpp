@@ -17,7 +17,7 @@ void Watcher::load() {
   if (!std::filesystem::exists(file_, ignored)) return;
   const Nanos now_utc = utcNow();
   const Nanos now = monotonicNow();
-  const auto whole = readWatchFile(file_, [&](ShelfKey key, Shelved shelved) {
+  const auto whole = readWatchFile(file_, [&](const ShelfKey& key, Shelved shelved) {
     // A clock that was set back makes it as old as one that was watched just now.
     const Nanos age = std::max<Nanos>(now_utc - std::min(shelved.since, now_utc), 0);
     if (age >= WatchShelf::kKeep) return;
