@@ -28,7 +28,7 @@ LabelText labelsOf(const AgentView& agent, const PageInfo& page, const pages::La
   return text;
 }
 
-void addSamples(MetricsText& out, const LabelText& labels, const PageView& page,
+void addSamples(MetricsWriter& out, const LabelText& labels, const PageView& page,
                 const pages::Metric& metric) {
   const std::uint64_t* slots = page.values.data() + metric.first_slot;
   switch (metric.kind) {
@@ -40,8 +40,9 @@ void addSamples(MetricsText& out, const LabelText& labels, const PageView& page,
     case PINGLOOM_HISTOGRAM: {
       const pages::UnitScale scale(metric.unit);
       const auto upper = [&](std::size_t bucket) { return upperBound(metric, scale, bucket); };
-      return out.histogram({slots + 1, metric.slots - std::size_t{1}}, upper,
-                           scale(static_cast<double>(slots[0])), labels);
+      return out.histogram(
+          {{slots + 1, metric.slots - std::size_t{1}}, upper, scale(static_cast<double>(slots[0]))},
+          labels);
     }
     case PINGLOOM_INFO:
       return out.sample(1, labels);
@@ -81,13 +82,16 @@ void Exposition::add(const AgentView& agent, Nanos now) {
 }
 
 Exposition::Family& Exposition::familyOf(const FamilyName& family, std::string_view help) {
-  const std::string_view type = pages::name(family.kind);
-  const std::string_view name = MetricsText::familyName(family.shown, type, format_);
-  const auto known = families_.find(name);
+  const auto known = families_.find(family.shown);
   if (known != families_.end()) return known->second;
   if (!family.conflict.empty()) ++counters_.renamed;
-  Family made{MetricsText(format_), {}};
-  made.text.family(family.shown, type, help);
+  return addFamily(family.shown, pages::name(family.kind), help);
+}
+
+Exposition::Family& Exposition::addFamily(std::string_view name, std::string_view type,
+                                          std::string_view help) {
+  Family made{make_writer_(), {}};
+  made.out->family(name, type, help);
   return families_.emplace(name, std::move(made)).first->second;
 }
 
@@ -104,24 +108,25 @@ void Exposition::addMetric(const LabelText& labels, const PageView& page, std::s
     return;
   }
   ++counters_.series;
-  addSamples(family.text, labels, page, metric);
+  addSamples(*family.out, labels, page, metric);
 }
 
 void Exposition::addOwnProcess() {
   for (const ProcessMetric& metric : processMetrics()) {
-    Family made{MetricsText(format_), {}};
-    made.text.family(metric.name, metric.type, metric.help);
-    made.text.sample(metric.value);
-    families_.emplace(MetricsText::familyName(metric.name, metric.type, format_), std::move(made));
+    addFamily(metric.name, metric.type, metric.help).out->sample(metric.value);
   }
 }
 
-std::string Exposition::text() const {
+std::string Exposition::take() {
+  std::vector<std::string> parts;
+  parts.reserve(families_.size());
   std::size_t bytes = 0;
-  for (const auto& [name, family] : families_) bytes += family.text.text().size();
+  for (const auto& [name, family] : families_) {
+    bytes += parts.emplace_back(family.out->take()).size();
+  }
   std::string out;
   out.reserve(bytes);
-  for (const auto& [name, family] : families_) out += family.text.text();
+  for (const std::string& part : parts) out += part;
   return out;
 }
 

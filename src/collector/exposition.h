@@ -1,4 +1,4 @@
-// Exports the values of pages in Prometheus' text format 0.0.4 or OpenMetrics 1.0. Any thread.
+// Exports the values of pages in any format of metrics. Any thread.
 // A series has the metric's name, its own labels, those of its application, and host, application
 // and pid. If other owners share these (PageInfo::numbered), it also has the label owner. An
 // application's own label with one of these names becomes exported_NAME.
@@ -13,13 +13,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "collector/board.h"
-#include "common/metrics_text.h"
+#include "common/metrics_writer.h"
 #include "common/time.h"
 
 namespace pingloom::collector {
@@ -34,7 +36,9 @@ struct ExpositionCounters {
 
 class Exposition {
  public:
-  explicit Exposition(MetricsFormat format) : format_(format) {}
+  // Makes an empty writer of the format.
+  using MakeWriter = std::function<std::unique_ptr<MetricsWriter>()>;
+  explicit Exposition(MakeWriter make_writer) : make_writer_(std::move(make_writer)) {}
 
   // Adds the figures of this process to their families. REQUIRES: nothing has been added yet.
   void addOwnProcess();
@@ -42,21 +46,24 @@ class Exposition {
   void add(const AgentView& agent, Nanos now);
   // Tells whether a page's values are exported.
   static bool isCurrent(const PageView& page, Nanos interval, Nanos now);
-  // Returns all families. The caller adds OpenMetrics' end mark after its own families.
-  std::string text() const;
+  // Returns all families, which must not be used any more. The caller adds OpenMetrics' end mark
+  // after its own families.
+  std::string take();
   const ExpositionCounters& counters() const { return counters_; }
 
  private:
   struct Family {
-    MetricsText text;
+    std::unique_ptr<MetricsWriter> out;
     std::unordered_set<std::string> series;  // the labels of its series
   };
   Family& familyOf(const FamilyName& family, std::string_view help);
   // `index` is that of the metric in the schema.
   void addMetric(const LabelText& labels, const PageView& page, std::size_t index);
 
-  const MetricsFormat format_;
-  std::map<std::string, Family, std::less<>> families_;
+  Family& addFamily(std::string_view name, std::string_view type, std::string_view help);
+
+  const MakeWriter make_writer_;
+  std::map<std::string, Family, std::less<>> families_;  // by the name that is shown
   std::unordered_set<std::string> hosts_;
   ExpositionCounters counters_;
 };

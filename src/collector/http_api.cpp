@@ -1,47 +1,30 @@
 #include "collector/http_api.h"
 
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "collector/applications_document.h"
-#include "collector/exposition.h"
+#include "collector/metrics_answer.h"
 #include "collector/pages_document.h"
-#include "collector/self_metrics.h"
-#include "collector/stores/store_metrics.h"
 #include "collector/watch/watch_json.h"
 #include "collector/watch/watcher.h"
 #include "common/json_text.h"
-#include "common/time.h"
+#include "common/metrics_text.h"
 
 namespace pingloom::collector {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// With `adaptive`, applications that behave as usual are exported only from time to time, and
-// nothing else is exported.
-http::Response metrics(const Board& board, Watcher* watcher, const http::ServerCounters& counters,
-                       const http::Request& request, bool adaptive, const StoreService* stores) {
+http::Response metrics(const MetricsSources& from, const http::Request& request, bool adaptive) {
   const MetricsFormat format = MetricsText::formatFor(request.accept);
-  const Nanos now = monotonicNow();
-  Exposition exposition(format);
-  if (!adaptive) exposition.addOwnProcess();
-  std::vector<AgentView> agents;
-  for (const auto& entry : board.entries()) {
-    AgentView agent = entry->copy();
-    if (adaptive) watcher->keepExported(agent, now);
-    exposition.add(agent, now);
-    for (PageView& page : agent.pages) page.values.clear();  // their values are no longer needed
-    agents.push_back(std::move(agent));
-  }
+  const auto make = [format] { return std::make_unique<MetricsText>(format); };
   http::Response response;
   response.content_type = MetricsText::contentType(format);
-  response.body = exposition.text();
-  MetricsText own(format);
-  if (!adaptive) selfMetrics(own, agents, exposition.counters(), counters, now);
-  if (!adaptive && watcher != nullptr) watcher->metrics(own);
-  if (!adaptive && stores != nullptr) storeMetrics(own, *stores, utcNow());
-  own.finish();
-  response.body += own.text();
+  response.body = adaptive ? adaptiveMetrics(from, make) : allMetrics(from, make);
+  MetricsText end(format);
+  end.finish();
+  response.body += end.text();
   return response;
 }
 
@@ -95,7 +78,7 @@ http::Response watchAnswer(const Board& board, Watcher* watcher,
   }
   if (request.path == "/api/v1/events") return eventsOf(*watcher, request);
   if (request.path == "/api/v1/sampling") return sampling(*watcher, request);
-  return metrics(board, watcher, counters, request, true, nullptr);
+  return metrics({board, watcher, counters}, request, true);
 }
 
 }  // namespace
@@ -103,7 +86,9 @@ http::Response watchAnswer(const Board& board, Watcher* watcher,
 http::Response answer(const Board& board, Watcher* watcher, const http::ServerCounters& counters,
                       const http::Request& request, const StoreService* stores) {
   if (request.method != "GET") return http::errorResponse(405, "only GET is answered here");
-  if (request.path == "/metrics") return metrics(board, watcher, counters, request, false, stores);
+  if (request.path == "/metrics") {
+    return metrics({board, watcher, counters, stores}, request, false);
+  }
   if (request.path == "/healthz") return health(board);
   if (request.path == "/api/v1/pages") return pagesDocument(board, watcher, request);
   if (request.path == "/api/v1/applications") return applicationsDocument(board, watcher, request);

@@ -43,7 +43,7 @@ constexpr std::array<AgentCounter, 14> kAgentCounters = {{
      [](const AgentCounters& counters) { return counters.bad_answers; }},
 }};
 
-void latency(MetricsText& out, const std::vector<AgentView>& agents) {
+void latency(MetricsWriter& out, const std::vector<AgentView>& agents) {
   static constexpr auto kShape = ReadCounters::kLatencyShape;
   out.family("pingloom_collector_read_latency_seconds", "histogram",
              "Time from posting a READ to its completion.");
@@ -55,11 +55,11 @@ void latency(MetricsText& out, const std::vector<AgentView>& agents) {
     const ReadCounters& reading = agent.counters.reading;
     LabelText labels;
     labels.add("agent", agent.agent);
-    out.histogram(reading.latency, upper, static_cast<double>(reading.latency_sum) / 1e9, labels);
+    out.histogram({reading.latency, upper, static_cast<double>(reading.latency_sum) / 1e9}, labels);
   }
 }
 
-void states(MetricsText& out, const std::vector<AgentView>& agents, Nanos now) {
+void states(MetricsWriter& out, const std::vector<AgentView>& agents, Nanos now) {
   out.family("pingloom_collector_agent_up", "gauge", "Whether the agent's pages are being read.");
   for (const AgentView& agent : agents) {
     out.sample(agent.state == LinkState::kReading ? 1 : 0,
@@ -81,7 +81,7 @@ void states(MetricsText& out, const std::vector<AgentView>& agents, Nanos now) {
   }
 }
 
-void leftOut(MetricsText& out, const std::vector<AgentView>& agents) {
+void leftOut(MetricsWriter& out, const std::vector<AgentView>& agents) {
   out.family(
       "pingloom_collector_pages_left_out", "gauge",
       "The agent's pages that are not read, by reason: a malformed schema or owner, or schemas "
@@ -97,7 +97,7 @@ void leftOut(MetricsText& out, const std::vector<AgentView>& agents) {
 
 }  // namespace
 
-void selfMetrics(MetricsText& out, const std::vector<AgentView>& agents,
+void selfMetrics(MetricsWriter& out, const std::vector<AgentView>& agents,
                  const ExpositionCounters& exposed, const http::ServerCounters& http, Nanos now) {
   for (const AgentCounter& counter : kAgentCounters) {
     out.family(counter.name, "counter", counter.help);

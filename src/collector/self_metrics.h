@@ -6,13 +6,13 @@
 
 #include "collector/board.h"
 #include "collector/exposition.h"
-#include "common/metrics_text.h"
+#include "common/metrics_writer.h"
 #include "http/server.h"
 
 namespace pingloom::collector {
 
 // Its families are `pingloom_collector_...` and those of the process.
-void selfMetrics(MetricsText& out, const std::vector<AgentView>& agents,
+void selfMetrics(MetricsWriter& out, const std::vector<AgentView>& agents,
                  const ExpositionCounters& exposed, const http::ServerCounters& http, Nanos now);
 
 }  // namespace pingloom::collector

@@ -29,7 +29,7 @@ constexpr std::array<WriterFigure, 3> kWriterFigures = {{
      &store::WriterStatus::skipped},
 }};
 
-void writerMetrics(MetricsText& out, const std::vector<Described>& stores, Nanos now_utc) {
+void writerMetrics(MetricsWriter& out, const std::vector<Described>& stores, Nanos now_utc) {
   out.family("pingloom_collector_store_writer_age_seconds", "gauge",
              "Time since the writer last showed itself; absent before the first one.");
   for (const Described& one : stores) {
@@ -84,7 +84,7 @@ constexpr std::array<TableFigure, 5> kTableFigures = {{
      }},
 }};
 
-void tableMetrics(MetricsText& out, const std::vector<Described>& stores) {
+void tableMetrics(MetricsWriter& out, const std::vector<Described>& stores) {
   for (const TableFigure& figure : kTableFigures) {
     out.family(figure.name, figure.type, figure.help);
     for (const Described& one : stores) {
@@ -98,7 +98,7 @@ void tableMetrics(MetricsText& out, const std::vector<Described>& stores) {
   }
 }
 
-void refusalMetrics(MetricsText& out, const StoreCounters& counters) {
+void refusalMetrics(MetricsWriter& out, const StoreCounters& counters) {
   out.counter("pingloom_collector_store_requests_total", "Requests of translators.",
               counters.requests);
   out.family("pingloom_collector_store_requests_refused_total", "counter",
@@ -154,7 +154,7 @@ std::vector<WatchedValue> watchedValues(const StoreService& service, Nanos now_u
   return values;
 }
 
-void watchedMetrics(MetricsText& out, const std::vector<WatchedValue>& values) {
+void watchedMetrics(MetricsWriter& out, const std::vector<WatchedValue>& values) {
   const auto sample = [&](const WatchedValue& one, MetricValue value) {
     out.sample(
         value,
@@ -179,7 +179,7 @@ void watchedMetrics(MetricsText& out, const std::vector<WatchedValue>& values) {
 
 }  // namespace
 
-void storeMetrics(MetricsText& out, const StoreService& service, Nanos now_utc) {
+void storeMetrics(MetricsWriter& out, const StoreService& service, Nanos now_utc) {
   std::vector<Described> stores;
   for (const ShownStore& shown : service.stores()) {
     const auto status = shown.view.status();

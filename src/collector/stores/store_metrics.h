@@ -3,11 +3,11 @@
 #pragma once
 
 #include "collector/stores/store_service.h"
-#include "common/metrics_text.h"
+#include "common/metrics_writer.h"
 #include "common/time.h"
 
 namespace pingloom::collector {
 
-void storeMetrics(MetricsText& out, const StoreService& service, Nanos now_utc);
+void storeMetrics(MetricsWriter& out, const StoreService& service, Nanos now_utc);
 
 }  // namespace pingloom::collector

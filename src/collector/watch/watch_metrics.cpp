@@ -25,7 +25,7 @@ LabelText deviationLabels(const WatchedOwner& owner, const Deviation& deviation)
 
 }  // namespace
 
-void watchMetrics(MetricsText& out, const WatchFigures& figures) {
+void watchMetrics(MetricsWriter& out, const WatchFigures& figures) {
   out.family("pingloom_collector_anomalous", "gauge",
              "1: the application is over a limit, or its metrics do not go together as usual.");
   for (const WatchedOwner& owner : figures.owners) {

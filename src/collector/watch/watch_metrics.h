@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collector/watch/watch_event.h"
-#include "common/metrics_text.h"
+#include "common/metrics_writer.h"
 #include "common/time.h"
 
 namespace pingloom::collector {
@@ -27,6 +27,6 @@ struct WatchFigures {
   std::uint64_t saves_failed = 0;
 };
 
-void watchMetrics(MetricsText& out, const WatchFigures& figures);
+void watchMetrics(MetricsWriter& out, const WatchFigures& figures);
 
 }  // namespace pingloom::collector

@@ -56,7 +56,7 @@ class Watcher {
   // Begins a round and keeps only those pages whose values it exports: all pages of owners that are
   // anomalous or not watched, and pages of the others from time to time.
   void keepExported(AgentView& agent, Nanos now);
-  void metrics(MetricsText& out) const;
+  void metrics(MetricsWriter& out) const;
   std::vector<WatchEvent> events() const;  // oldest first
   // Returns the anomalies of an agent's applications that metrics explain.
   std::vector<Anomaly> anomalies(const AgentView& agent) const;

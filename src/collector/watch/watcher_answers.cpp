@@ -98,7 +98,7 @@ std::uint32_t Watcher::traceOneIn() const {
   return settings_.trace_one_in;
 }
 
-void Watcher::metrics(MetricsText& out) const {
+void Watcher::metrics(MetricsWriter& out) const {
   WatchFigures figures;
   const std::lock_guard lock(mutex_);
   figures.limits = limits_total_;

@@ -10,8 +10,9 @@ void writeCell(MetricsText& text, Protocol protocol, const LatencyCell& cell,
     if (!hasPart(protocol, part)) continue;
     LabelText own = labels;
     own.add("part", kLatencyPartNames[part]);
-    text.histogram(cell[part].buckets, latencyUpperSeconds,
-                   static_cast<double>(cell[part].sum_ns) / 1e9, own);
+    text.histogram(
+        {cell[part].buckets, latencyUpperSeconds, static_cast<double>(cell[part].sum_ns) / 1e9},
+        own);
   }
 }
 

@@ -6,6 +6,9 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
+
+#include "common/metrics_text.h"
 
 namespace pingloom::collector::exposition_test {
 namespace {
@@ -59,10 +62,13 @@ AgentView agent(std::vector<PageView> pages, const std::string& host = "a") {
   FamilyNames names;
   return agent(std::move(pages), host, names);
 }
+Exposition::MakeWriter writer(MetricsFormat format) {
+  return [format] { return std::make_unique<MetricsText>(format); };
+}
 std::string text(const AgentView& view, MetricsFormat format = MetricsFormat::kPrometheus) {
-  Exposition exposition(format);
+  Exposition exposition(writer(format));
   exposition.add(view, kNow);
-  return exposition.text();
+  return exposition.take();
 }
 
 TEST(Exposition, EveryKindInBothFormats) {
@@ -191,7 +197,7 @@ TEST(Exposition, OwnersOfTheSameNameAreToldApartByTheirNumber) {
 
 TEST(Exposition, TheSameSeriesTwiceIsThereOnce) {
   const auto one = metric(PINGLOOM_GAUGE, "g");
-  Exposition exposition(MetricsFormat::kPrometheus);
+  Exposition exposition(writer(MetricsFormat::kPrometheus));
   exposition.add(agent({page({one}, {0}), page({one}, {0})}), kNow);
   EXPECT_EQ(exposition.counters().duplicates, 1U);
   EXPECT_EQ(exposition.counters().series, 1U);
@@ -204,13 +210,13 @@ TEST(Exposition, OwnersThatDisagreeOnAKindAreBothShown) {
                                   page({metric(PINGLOOM_COUNTER, "jobs_total")}, {8}, 7)},
                                  "b", names);
   const auto shown = [&](MetricsFormat format) {
-    Exposition exposition(format);
+    Exposition exposition(writer(format));
     exposition.add(first, kNow);
     exposition.add(second, kNow);
     EXPECT_EQ(exposition.counters().series, 3U);
     EXPECT_EQ(exposition.counters().renamed, 1U);
     EXPECT_EQ(exposition.counters().conflicts, 0U);
-    return exposition.text();
+    return exposition.take();
   };
   const std::string counters =
       "jobs_counter_total{application=\"shop\",host=\"b\",pid=\"6\"} 7\n"
@@ -225,19 +231,19 @@ TEST(Exposition, OwnersThatDisagreeOnAKindAreBothShown) {
 TEST(Exposition, SeriesWithoutAFreeNameAreCounted) {
   AgentView view = agent({page({metric(PINGLOOM_GAUGE, "g")}, {0})});
   view.pages[0].families[0] = std::make_shared<FamilyName>();
-  Exposition exposition(MetricsFormat::kPrometheus);
+  Exposition exposition(writer(MetricsFormat::kPrometheus));
   exposition.add(view, kNow);
   EXPECT_EQ(exposition.counters().conflicts, 1U);
-  EXPECT_EQ(exposition.text(), "");
+  EXPECT_EQ(exposition.take(), "");
 }
 
 TEST(Exposition, ProcessMetricsOfApplicationsJoinTheCollectorsOwn) {
-  Exposition exposition(MetricsFormat::kPrometheus);
+  Exposition exposition(writer(MetricsFormat::kPrometheus));
   exposition.addOwnProcess();
   exposition.add(agent({page({metric(PINGLOOM_GAUGE, "process_open_fds")},
                              {std::bit_cast<std::uint64_t>(12.0)})}),
                  kNow);
-  const std::string out = exposition.text();
+  const std::string out = exposition.take();
   EXPECT_THAT(out, testing::ContainsRegex("# TYPE process_open_fds gauge\nprocess_open_fds [0-9]+\n"
                                           "process_open_fds\\{application=\"shop\",host=\"a\","
                                           "pid=\"5\"\\} 12\n"));
@@ -255,13 +261,13 @@ TEST(Exposition, BoundsAreAsShortAsTheyReadBack) {
 }
 
 TEST(Exposition, OfTwoAgentsThatSayToBeTheSameHostTheFirstCounts) {
-  Exposition exposition(MetricsFormat::kPrometheus);
+  Exposition exposition(writer(MetricsFormat::kPrometheus));
   exposition.add(agent({page({metric(PINGLOOM_GAUGE, "g")}, {0}, 1)}), kNow);
   exposition.add(agent({page({metric(PINGLOOM_GAUGE, "g")}, {0}, 2)}), kNow);
   exposition.add(agent({page({metric(PINGLOOM_GAUGE, "g")}, {0}, 2)}, "b"), kNow);
   EXPECT_EQ(exposition.counters().hosts, 1U);
   EXPECT_EQ(exposition.counters().series, 2U);
-  EXPECT_THAT(exposition.text(), Not(HasSubstr("host=\"a\",pid=\"2\"")));
+  EXPECT_THAT(exposition.take(), Not(HasSubstr("host=\"a\",pid=\"2\"")));
 }
 
 TEST(Exposition, OldValuesAreNotShown) {

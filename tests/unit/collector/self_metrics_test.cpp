@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/metrics_text.h"
+
 namespace pingloom::collector::self_metrics_test {
 namespace {
 

@@ -8,6 +8,7 @@
 
 #include "collector/watch/watcher.h"
 #include "common/file.h"
+#include "common/metrics_text.h"
 #include "unit/common/temporary_directory.h"
 #include "unit/eventually.h"
 

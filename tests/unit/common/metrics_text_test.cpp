@@ -97,11 +97,12 @@ TEST(MetricsText, BucketsAreCumulative) {
   MetricsText out;
   out.family("wait_seconds", "histogram", "");
   const auto upper = [](std::size_t bucket) { return 0.5 * static_cast<double>(bucket + 1); };
-  out.histogram(std::array<std::uint64_t, 3>{1, 2, 3}, upper, 2.5, {});
+  const std::array<std::uint64_t, 3> counts{1, 2, 3};
+  out.histogram({counts, upper, 2.5}, LabelText{});
   LabelText labels;
   labels.add("host", "a\"b");
   labels.add("pid", "5");
-  out.histogram(std::array<std::uint64_t, 1>{4}, upper, 0, labels);
+  out.histogram({std::span(counts).last(1), upper, 0}, labels);
   EXPECT_EQ(out.text(),
             "# TYPE wait_seconds histogram\n"
             "wait_seconds_bucket{le=\"0.5\"} 1\n"
@@ -109,16 +110,16 @@ TEST(MetricsText, BucketsAreCumulative) {
             "wait_seconds_bucket{le=\"+Inf\"} 6\n"
             "wait_seconds_sum 2.5\n"
             "wait_seconds_count 6\n"
-            "wait_seconds_bucket{host=\"a\\\"b\",pid=\"5\",le=\"+Inf\"} 4\n"
+            "wait_seconds_bucket{host=\"a\\\"b\",pid=\"5\",le=\"+Inf\"} 3\n"
             "wait_seconds_sum{host=\"a\\\"b\",pid=\"5\"} 0\n"
-            "wait_seconds_count{host=\"a\\\"b\",pid=\"5\"} 4\n");
+            "wait_seconds_count{host=\"a\\\"b\",pid=\"5\"} 3\n");
 }
 
 TEST(MetricsText, BucketsSaturate) {
   MetricsText out;
   out.family("h", "histogram", "");
-  out.histogram(std::array<std::uint64_t, 3>{UINT64_MAX, UINT64_MAX, 1},
-                [](std::size_t) { return 1.0; }, 0, {});
+  const std::array<std::uint64_t, 3> counts{UINT64_MAX, UINT64_MAX, 1};
+  out.histogram({counts, [](std::size_t) { return 1.0; }, 0}, LabelText{});
   EXPECT_THAT(out.text(), HasSubstr("h_bucket{le=\"+Inf\"} 18446744073709551615\n"));
   EXPECT_THAT(out.text(), HasSubstr("h_count 18446744073709551615\n"));
 }

@@ -8,6 +8,7 @@
 #include "../../common/temporary_directory.h"
 #include "collector/stores/store_metrics.h"
 #include "common/fd.h"
+#include "common/metrics_text.h"
 #include "store/counter_table.h"
 #include "store/keyed_writer.h"
 #include "store/list_writer.h"
