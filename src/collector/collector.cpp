@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "collector/http_router.h"
+#include "collector/metrics_answer.h"
 #include "common/fd.h"
 #include "common/file.h"
 #include "common/log.h"
@@ -27,6 +28,7 @@ Result<std::unique_ptr<Collector>> Collector::start(Config config) {
   }
   if (auto started = made->startHttp(); !started) return tl::unexpected(started.error());
   made->distribute();
+  made->push_->reload(settings.push);
   if (!settings.controller.empty()) {
     made->discovery_ = std::make_unique<Discovery>(
         http::Site{settings.controller, "", settings.controller_ca}, settings.controller_token,
@@ -46,6 +48,7 @@ Result<std::unique_ptr<Collector>> Collector::start(Config config) {
 // No device closes while another reader of its address reads.
 Collector::~Collector() {
   discovery_.reset();
+  if (push_ != nullptr) push_->reload({});
   for (const auto& reader : readers_) reader->stop();
   if (stores_ != nullptr) stores_->tails().stop();
   http_.reset();  // it shows the stores
@@ -109,8 +112,13 @@ Status Collector::startHttp() {
   options.listen = config_.http;
   options.access = access_;
   const bool has_page = page->has("/");
+  push_ = std::make_unique<PushService>(config_.name, [this, counters = options.counters](
+                                                          const Exposition::MakeWriter&
+                                                              make_writer) {
+    return allMetrics({board_, watcher_.get(), *counters, stores_.get(), push_.get()}, make_writer);
+  });
   const auto router = std::make_shared<const HttpRouter>(
-      HttpSources{board_, watcher_.get(), stores_.get(), access_, options.counters},
+      HttpSources{board_, watcher_.get(), stores_.get(), push_.get(), access_, options.counters},
       std::move(*page));
   options.needs = [router](const http::Request& request) { return router->needs(request); };
   auto http = http::Server::start(
@@ -158,6 +166,7 @@ ServiceManager::Asked Collector::run(ServiceManager& manager) {
 
 void Collector::reload(const Config& config) {
   http::reloadAccess(access_.get());
+  push_->reload(config.push);
   if ((watcher_ != nullptr) != config.analytics.has_value()) {
     log::warning("to add or remove 'analytics' needs a restart");
   } else if (watcher_ != nullptr) {

@@ -12,6 +12,7 @@
 #include "collector/board.h"
 #include "collector/config.h"
 #include "collector/discovery.h"
+#include "collector/push/push_service.h"
 #include "collector/reader_shares.h"
 #include "collector/reader_thread.h"
 #include "collector/stores/store_service.h"
@@ -33,8 +34,8 @@ class Collector {
   ServiceManager::Asked run(ServiceManager& manager);
   // Applies a configuration between two runs; settings that cannot be reloaded stay unchanged.
   void reload(const Config& config);
-  static constexpr std::array<std::string_view, 6> kReloadable = {
-      "agents", "interval", "stores", "log_level", "log", "analytics"};
+  static constexpr std::array<std::string_view, 7> kReloadable = {
+      "agents", "interval", "stores", "log_level", "log", "analytics", "push"};
   SocketAddress httpAddress() const { return http_->address(); }
   std::string url() const;
 
@@ -55,6 +56,7 @@ class Collector {
   UniqueFd state_lock_;                   // of the state directory
   std::unique_ptr<Watcher> watcher_;      // nullptr if not configured
   std::shared_ptr<http::Access> access_;  // nullptr if not configured
+  std::unique_ptr<PushService> push_;     // it shows what HTTP shows
   std::unique_ptr<http::Server> http_;
   std::mutex mutex_;  // guards found_, shares_ and what reload() changes in config_
   std::vector<FoundAgent> found_;

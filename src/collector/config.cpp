@@ -169,6 +169,7 @@ constexpr auto kConfigKeys = std::to_array<ConfigKey<Config>>({
      [](const yaml::Node& node, Config& config) { return readInterval(node, config.interval); }},
     {"state_dir", readField<&Config::state_dir>},
     {"analytics", readField<&Config::analytics>},
+    {"push", readField<&Config::push>},
     {"stores", readField<&Config::stores>},
     {"stores_port", [](const yaml::Node& node,
                        Config& config) { return readNumber(node, 1, 65535, config.stores_port); }},

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collector/agent_session.h"
+#include "collector/push/push_config.h"
 #include "collector/stores/store_config.h"
 #include "collector/watch/settings.h"
 #include "common/address.h"
@@ -45,7 +46,8 @@ struct Config {
   std::vector<AgentSpec> agents;           // the listed agents
   Nanos interval = 100 * kMillisecond;
   std::filesystem::path state_dir;  // keeps what analytics have learned; empty: nothing is kept
-  std::optional<WatchSettings> analytics;                // nullopt if pages are not watched
+  std::optional<WatchSettings> analytics;  // nullopt if pages are not watched
+  PushSettings push;
   StoreSpecs stores;                                     // empty if no translator may write
   std::uint16_t stores_port = store::kDefaultStorePort;  // at the first address
   std::filesystem::path url_file;  // written when the collector listens; may be empty

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "collector/applications_document.h"
-#include "collector/metrics_answer.h"
 #include "collector/pages_document.h"
 #include "collector/watch/watch_json.h"
 #include "collector/watch/watcher.h"
@@ -71,30 +70,28 @@ http::Response sampling(const Watcher& watcher, const http::Request& request) {
 }
 
 // What is answered where pages are watched.
-http::Response watchAnswer(const Board& board, Watcher* watcher,
-                           const http::ServerCounters& counters, const http::Request& request) {
-  if (watcher == nullptr) {
+http::Response watchAnswer(const MetricsSources& from, const http::Request& request) {
+  if (from.watcher == nullptr) {
     return http::errorResponse(404, "pages are not watched; configure 'analytics:'");
   }
-  if (request.path == "/api/v1/events") return eventsOf(*watcher, request);
-  if (request.path == "/api/v1/sampling") return sampling(*watcher, request);
-  return metrics({board, watcher, counters}, request, true);
+  if (request.path == "/api/v1/events") return eventsOf(*from.watcher, request);
+  if (request.path == "/api/v1/sampling") return sampling(*from.watcher, request);
+  return metrics(from, request, true);
 }
 
 }  // namespace
 
-http::Response answer(const Board& board, Watcher* watcher, const http::ServerCounters& counters,
-                      const http::Request& request, const StoreService* stores) {
+http::Response answer(const MetricsSources& from, const http::Request& request) {
   if (request.method != "GET") return http::errorResponse(405, "only GET is answered here");
-  if (request.path == "/metrics") {
-    return metrics({board, watcher, counters, stores}, request, false);
+  if (request.path == "/metrics") return metrics(from, request, false);
+  if (request.path == "/healthz") return health(from.board);
+  if (request.path == "/api/v1/pages") return pagesDocument(from.board, from.watcher, request);
+  if (request.path == "/api/v1/applications") {
+    return applicationsDocument(from.board, from.watcher, request);
   }
-  if (request.path == "/healthz") return health(board);
-  if (request.path == "/api/v1/pages") return pagesDocument(board, watcher, request);
-  if (request.path == "/api/v1/applications") return applicationsDocument(board, watcher, request);
   if (request.path == "/metrics/adaptive" || request.path == "/api/v1/events" ||
       request.path == "/api/v1/sampling") {
-    return watchAnswer(board, watcher, counters, request);
+    return watchAnswer(from, request);
   }
   return http::errorResponse(
       404,

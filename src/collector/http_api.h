@@ -3,18 +3,11 @@
 // read an agent. See docs/collector.md. Any thread.
 #pragma once
 
-#include "collector/board.h"
-#include "collector/stores/store_service.h"
+#include "collector/metrics_answer.h"
 #include "http/message.h"
-#include "http/server.h"
 
 namespace pingloom::collector {
 
-class Watcher;
-
-// `watcher` is nullptr if pages are not watched, and `stores` if there are none. `counters` are
-// those of the HTTP server.
-http::Response answer(const Board& board, Watcher* watcher, const http::ServerCounters& counters,
-                      const http::Request& request, const StoreService* stores = nullptr);
+http::Response answer(const MetricsSources& from, const http::Request& request);
 
 }  // namespace pingloom::collector

@@ -22,7 +22,8 @@ http::Answer HttpRouter::answer(const http::Request& request) const {
   if (request.method == "GET") {
     if (auto file = page_.find(request.path)) return std::move(*file);
   }
-  return collector::answer(from_.board, from_.watcher, *from_.counters, request, from_.stores);
+  return collector::answer({from_.board, from_.watcher, *from_.counters, from_.stores, from_.push},
+                           request);
 }
 
 }  // namespace pingloom::collector

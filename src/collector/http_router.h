@@ -13,6 +13,7 @@
 
 namespace pingloom::collector {
 
+class PushService;
 class Watcher;
 
 // What answers are made from.
@@ -20,6 +21,7 @@ struct HttpSources {
   const Board& board;
   Watcher* watcher = nullptr;            // nullptr if pages are not watched
   StoreService* stores = nullptr;        // nullptr if there are none
+  const PushService* push = nullptr;     // nullptr if nothing can be pushed
   std::shared_ptr<http::Access> access;  // nullptr if not configured
   std::shared_ptr<http::ServerCounters> counters;
 };

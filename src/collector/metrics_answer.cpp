@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/push/push_service.h"
 #include "collector/self_metrics.h"
 #include "collector/stores/store_metrics.h"
 #include "collector/watch/watcher.h"
@@ -27,6 +28,7 @@ std::string allMetrics(const MetricsSources& from, const Exposition::MakeWriter&
   selfMetrics(*own, agents, exposition.counters(), from.http, now);
   if (from.watcher != nullptr) from.watcher->metrics(*own);
   if (from.stores != nullptr) storeMetrics(*own, *from.stores, utcNow());
+  if (from.push != nullptr) from.push->metrics(*own, now);
   text += own->take();
   return text;
 }

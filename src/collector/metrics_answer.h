@@ -10,6 +10,7 @@
 
 namespace pingloom::collector {
 
+class PushService;
 class Watcher;
 
 // What is shown. Pointers may be null.
@@ -18,6 +19,7 @@ struct MetricsSources {
   Watcher* watcher = nullptr;
   const http::ServerCounters& http;
   const StoreService* stores = nullptr;
+  const PushService* push = nullptr;
 };
 
 // Returns the metrics of pages and of the collector itself. OpenMetrics' end mark is missing.

@@ -15,7 +15,8 @@ namespace pingloom::http {
 struct ClientResponse {
   unsigned status = 0;
   std::string content_type;
-  std::string body;  // at most kMaxClientBody, or ClientRequest::most_answer
+  std::string body;       // at most kMaxClientBody, or ClientRequest::most_answer
+  Nanos retry_after = 0;  // from Retry-After, if that is a number of seconds
 };
 
 constexpr std::size_t kMaxClientBody = 256 * 1024 * 1024;
@@ -37,7 +38,7 @@ Result<ClientResponse> get(const std::string& url, const std::string& path_and_q
 // A request that changes something at the server.
 struct ClientRequest {
   std::string method = "POST";
-  std::string path_and_query;  // begins with '/'
+  std::string path_and_query;  // begins with '/'; "" if the site's URL has a path
   std::string body = {};
   std::string content_type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers = {};  // further ones

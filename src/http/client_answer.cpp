@@ -11,11 +11,13 @@ namespace {
 
 constexpr std::size_t kMaxHeader = 64 * 1024;
 constexpr std::size_t kMaxChunkLine = 1024;
+constexpr Nanos kMaxRetryAfter = 24 * kHour;  // a longer one is ignored
 constexpr std::size_t kUntilEnd = std::string::npos;
 
 struct Header {
   unsigned status = 0;
   std::string content_type;
+  Nanos retry_after = 0;
   std::size_t content_length = kUntilEnd;
   bool chunked = false;
 };
@@ -34,6 +36,10 @@ Status readHeaderField(std::string_view line, const AnswerRules& rules, const st
   const std::string_view name = line.substr(0, colon);
   const std::string_view value = trimmed(line.substr(colon + 1));
   if (equalsIgnoringCase(name, "content-type")) header.content_type = value;
+  if (equalsIgnoringCase(name, "retry-after")) {
+    const auto seconds = parseUnsigned(value, kMaxRetryAfter / kSecond);
+    header.retry_after = seconds ? static_cast<Nanos>(*seconds) * kSecond : 0;
+  }
   if (equalsIgnoringCase(name, "transfer-encoding")) {
     if (!rules.chunked) {
       return makeError(entity, "the answer has a chunked body, which this program does not read");
@@ -113,7 +119,7 @@ class AnswerReader {
   ClientResponse take() {
     std::string& body = header_.chunked ? body_ : data_;
     body.resize(std::min({body.size(), header_.content_length, rules_.most}));
-    return {header_.status, header_.content_type, std::move(body)};
+    return {header_.status, header_.content_type, std::move(body), header_.retry_after};
   }
 
  private:

@@ -51,6 +51,18 @@ TEST(CollectorConfig, PathsAreRelativeToTheFile) {
   EXPECT_EQ(config->http_access.tokens, "/etc/pingloom/tokens.yaml");
 }
 
+TEST(CollectorConfig, ReadsWhereToPush) {
+  const auto config = parseConfig(
+      "address: 10.0.0.9\nagents: [10.0.0.1]\n"
+      "push: { remote_write: { url: 'https://metrics:9090/api/v1/write', interval: 30s, "
+      "token: token, ca: ca.crt } }\n",
+      "/etc/pingloom/collector.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  const PushTarget wanted{"https://metrics:9090/api/v1/write", 30 * kSecond, "/etc/pingloom/token",
+                          "/etc/pingloom/ca.crt"};
+  EXPECT_EQ(config->push.remote_write, wanted);
+}
+
 // What is wrong, at which line, and what to write instead.
 TEST(CollectorConfig, SaysWhatIsWrongAndWhere) {
   struct Case {
@@ -90,6 +102,13 @@ TEST(CollectorConfig, SaysWhatIsWrongAndWhere) {
       {"address: 10.0.0.9\nagents:\n  - { interval: 1s }\n", "c.yaml:3", "'agent' is missing"},
       {"address: 10.0.0.9\nagents:\n  - { agent: 10.0.0.1, every: 1s }\n", "c.yaml:3", "every"},
       {good + "interval: [\n", "c.yaml:", ""},
+      {good + "push: { kafka: {} }\n", "c.yaml:3", "kafka"},
+      {good + "push: { remote_write: {} }\n", "c.yaml:3", "'url' is missing"},
+      {good + "push: { remote_write: { url: 'http://host:9090' } }\n", "c.yaml:3", "/api/v1/write"},
+      {good + "push: { remote_write: { url: 'host:9090/write' } }\n", "c.yaml:3", "http://"},
+      {good + "push: { remote_write: { url: 'http://me@host/write' } }\n", "c.yaml:3", "users"},
+      {good + "push: { remote_write: { url: 'http://h/w', interval: 1ms } }\n", "c.yaml:3",
+       "1s to 1h"},
   };
   ASSERT_TRUE(parseConfig(good, "c.yaml"));
   for (const Case& one : cases) {

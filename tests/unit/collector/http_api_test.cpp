@@ -39,7 +39,7 @@ class HttpApi : public testing::Test {
     return request;
   }
   http::Response get(const std::string& target) const {
-    return answer(board, nullptr, counters, requestOf(target));
+    return answer({board, nullptr, counters}, requestOf(target));
   }
   std::vector<std::string> hosts(const std::string& target) const {
     std::vector<std::string> names;
@@ -80,7 +80,7 @@ TEST_F(HttpApi, SamplingIsOfAWatchedApplication) {
   Watcher watcher(board, settings);
   ASSERT_TRUE(test::eventually([&] { return !watcher.events().empty(); }));
   const auto ask = [&](const std::string& target) {
-    return answer(board, &watcher, counters, requestOf(target));
+    return answer({board, &watcher, counters}, requestOf(target));
   };
   const auto listed = nlohmann::json::parse(ask("/api/v1/applications").body);
   EXPECT_EQ(listed.at("watched"), true);

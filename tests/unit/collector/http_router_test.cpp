@@ -25,7 +25,7 @@ class HttpRouterTest : public testing::Test {
   ~HttpRouterTest() override { fs::remove_all(root); }
 
   HttpRouter router(const std::string& page) const {
-    return {{board, nullptr, nullptr, nullptr, counters}, *http::StaticFiles::load(page)};
+    return {{board, nullptr, nullptr, nullptr, nullptr, counters}, *http::StaticFiles::load(page)};
   }
   static http::Request request(const std::string& path, const std::string& method = "GET") {
     http::Request request;

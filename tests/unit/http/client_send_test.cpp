@@ -80,6 +80,18 @@ TEST(ClientSend, SendsTheBodyTheTokenAndTheHeaders) {
   EXPECT_THAT(request, testing::EndsWith("\r\n\r\n{}"));
 }
 
+TEST(ClientSend, ReadsHowLongToWait) {
+  const auto wait = [](const std::string& value) {
+    const OneAnswer server("HTTP/1.1 429 Later\r\nretry-after: " + value +
+                           "\r\nContent-Length: 0\r\n\r\n");
+    return send(server.site, posted(), kPatience)->retry_after;
+  };
+  EXPECT_EQ(wait("120"), 2 * kMinute);
+  EXPECT_EQ(wait("Fri, 31 Dec 1999 23:59:59 GMT"), 0);
+  EXPECT_EQ(wait("-1"), 0);
+  EXPECT_EQ(wait("99999999999999999999"), 0);
+}
+
 TEST(ClientSend, ReadsChunksAndCutsLongAnswers) {
   const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
   EXPECT_EQ(

@@ -1,0 +1,37 @@
+// A protocol in which metrics are pushed. A format belongs to one thread.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "collector/exposition.h"
+#include "common/time.h"
+
+namespace pingloom::collector {
+
+// What one HTTP request carries.
+struct PushRequest {
+  std::string body;  // compressed
+  std::size_t samples = 0;
+  Nanos made = 0;  // monotonic
+};
+
+class PushFormat {
+ public:
+  PushFormat() = default;
+  virtual ~PushFormat() = default;
+  PushFormat(const PushFormat&) = delete;
+  PushFormat& operator=(const PushFormat&) = delete;
+
+  virtual Exposition::MakeWriter writer() const = 0;
+  // Divides what writers have written into requests, in the order in which they have to arrive.
+  // The values are those of `now_utc`; `now` is monotonic.
+  virtual std::vector<PushRequest> requests(std::string written, Nanos now_utc, Nanos now) = 0;
+  virtual std::string contentType() const = 0;
+  virtual std::vector<std::pair<std::string, std::string>> headers() const = 0;
+};
+
+}  // namespace pingloom::collector

@@ -1,0 +1,68 @@
+#include "collector/push/push_service.h"
+
+#include <utility>
+
+#include "collector/push/remote_write.h"
+
+namespace pingloom::collector {
+
+template <typename Format>
+void PushService::setTarget(std::shared_ptr<Pusher>& pusher, const char* name,
+                            const std::optional<PushTarget>& target) {
+  if (pusher == nullptr ? !target.has_value() : target == pusher->target()) return;
+  std::shared_ptr<Pusher> other;
+  if (target) {
+    other = std::make_shared<Pusher>(name, *target, std::make_unique<Format>(instance_), render_);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    pusher.swap(other);
+  }
+  // The former one ends here, outside the lock, because it may be rendering these metrics.
+}
+
+void PushService::reload(const PushSettings& settings) {
+  setTarget<RemoteWrite>(remote_write_, "remote_write", settings.remote_write);
+}
+
+void PushService::metrics(MetricsWriter& out, Nanos now) const {
+  std::vector<std::pair<std::string, PushFigures>> targets;
+  {
+    const std::lock_guard lock(mutex_);
+    if (remote_write_ != nullptr) targets.emplace_back("remote_write", remote_write_->figures());
+  }
+  if (targets.empty()) return;
+  const auto outcomes = [&](const char* name, const char* help,
+                            std::array<std::uint64_t, 4> PushFigures::*field) {
+    out.family(name, "counter", help);
+    for (const auto& [target, figures] : targets) {
+      for (std::size_t i = 0; i < PushFigures::kOutcomes.size(); ++i) {
+        out.sample((figures.*field)[i],
+                   {{"target", target}, {"outcome", PushFigures::kOutcomes[i]}});
+      }
+    }
+  };
+  outcomes("pingloom_collector_push_requests_total",
+           "Requests to a push target, by outcome; a failed one is repeated.",
+           &PushFigures::requests);
+  outcomes("pingloom_collector_push_samples_total",
+           "Samples in requests to a push target, by outcome; a failed request is repeated.",
+           &PushFigures::samples);
+  out.family("pingloom_collector_push_bytes_total", "counter",
+             "Compressed bytes that a push target has taken.");
+  for (const auto& [target, figures] : targets) {
+    out.sample(figures.bytes_sent, {{"target", target}});
+  }
+  out.family("pingloom_collector_push_waiting_samples", "gauge", "Samples that wait to be pushed.");
+  for (const auto& [target, figures] : targets) {
+    out.sample(figures.waiting_samples, {{"target", target}});
+  }
+  out.family("pingloom_collector_push_lag_seconds", "gauge",
+             "Age of the oldest samples that wait to be pushed; 0 if none do.");
+  for (const auto& [target, figures] : targets) {
+    const Nanos age = figures.oldest == 0 ? 0 : now - figures.oldest;
+    out.sample(static_cast<double>(age) / 1e9, {{"target", target}});
+  }
+}
+
+}  // namespace pingloom::collector

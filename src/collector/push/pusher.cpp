@@ -1,0 +1,85 @@
+#include "collector/push/pusher.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "common/log.h"
+#include "common/time.h"
+#include "http/tokens.h"
+
+namespace pingloom::collector {
+
+Pusher::Pusher(std::string name, PushTarget target, std::unique_ptr<PushFormat> format,
+               RenderMetrics render)
+    : name_(std::move(name)),
+      target_(std::move(target)),
+      format_(std::move(format)),
+      render_(std::move(render)),
+      thread_([this] { run(); }) {}
+
+Pusher::~Pusher() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+PushFigures Pusher::figures() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.figures();
+}
+
+void Pusher::render(Nanos now) {
+  auto requests = format_->requests(render_(format_->writer()), utcNow(), now);
+  const std::lock_guard lock(mutex_);
+  queue_.add(std::move(requests));
+}
+
+Result<http::ClientResponse> Pusher::send(const PushRequest& request) const {
+  http::Site site{target_.url, "", target_.ca, "ca: FILE"};
+  if (!target_.token.empty()) {
+    auto token = http::loadToken(target_.token);
+    if (!token) return tl::unexpected(token.error());
+    site.token = std::move(*token);
+  }
+  http::ClientRequest post;
+  post.body = request.body;
+  post.content_type = format_->contentType();
+  post.headers = format_->headers();
+  post.cancelled = &stop_;
+  return http::send(site, post, std::min(target_.interval, kMaxTimeout));
+}
+
+void Pusher::run() {
+  pthread_setname_np(pthread_self(), "push");
+  Nanos next = monotonicNow() + target_.interval;
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    const Nanos now = monotonicNow();
+    if (now >= next) {
+      lock.unlock();
+      render(now);
+      next = std::max(next + target_.interval, now);
+      lock.lock();
+      continue;
+    }
+    if (const PushRequest* request = queue_.due(now)) {
+      lock.unlock();
+      const auto answer = send(*request);
+      lock.lock();
+      if (stop_) return;  // the answer says that it was cancelled
+      const std::string said = queue_.answered(answer, monotonicNow());
+      if (!said.empty()) log::warning("push to {}: {}", name_, said);
+      continue;
+    }
+    const Nanos wait = std::min(next, queue_.dueAt()) - now;
+    wake_.wait_for(lock, std::chrono::nanoseconds(wait), [this] { return stop_.load(); });
+  }
+}
+
+}  // namespace pingloom::collector

@@ -1,0 +1,92 @@
+#include "collector/push/remote_write.h"
+
+#include <snappy.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <unordered_set>
+
+#include "collector/push/series_writer.h"
+#include "common/protobuf_fields.h"
+
+namespace pingloom::collector {
+namespace {
+
+// Prometheus tells these NaNs apart by their bits (model/value/value.go).
+constexpr std::uint64_t kNormalNan = 0x7ff8000000000001;
+constexpr std::uint64_t kStaleNan = 0x7ff0000000000002;
+
+// Fields of Prometheus' messages WriteRequest, TimeSeries and Sample (prompb/remote.proto and
+// types.proto).
+constexpr unsigned kRequestSeries = 1;
+constexpr unsigned kTimeSeriesSamples = 2;
+constexpr unsigned kSampleValue = 1;
+constexpr unsigned kSampleTimestamp = 2;
+
+class Batches {
+ public:
+  Batches(std::int64_t now_ms, Nanos now) : now_ms_(now_ms), now_(now) {}
+
+  void add(std::string_view labels, std::uint64_t value_bits) {
+    sample_.clear();
+    protobuf::appendFixed64(sample_, kSampleValue, value_bits);
+    protobuf::appendNumber(sample_, kSampleTimestamp, static_cast<std::uint64_t>(now_ms_));
+    series_ = labels;
+    protobuf::appendBytes(series_, kTimeSeriesSamples, sample_);
+    protobuf::appendBytes(body_, kRequestSeries, series_);
+    if (++samples_ == RemoteWrite::kMaxSamples) close();
+  }
+  std::vector<PushRequest> take() {
+    if (samples_ > 0) close();
+    return std::move(made_);
+  }
+
+ private:
+  void close() {
+    PushRequest request{"", samples_, now_};
+    snappy::Compress(body_.data(), body_.size(), &request.body);
+    request.body.shrink_to_fit();
+    made_.push_back(std::move(request));
+    body_.clear();
+    samples_ = 0;
+  }
+
+  const std::int64_t now_ms_;
+  const Nanos now_;
+  std::string sample_;
+  std::string series_;
+  std::string body_;
+  std::size_t samples_ = 0;
+  std::vector<PushRequest> made_;
+};
+
+}  // namespace
+
+Exposition::MakeWriter RemoteWrite::writer() const {
+  return [this] { return std::make_unique<SeriesWriter>(instance_); };
+}
+
+std::vector<PushRequest> RemoteWrite::requests(std::string written, Nanos now_utc, Nanos now) {
+  last_ms_ = std::max(now_utc / kMillisecond, last_ms_ + 1);
+  Batches batches(last_ms_, now);
+  std::unordered_set<std::string_view> live;
+  forEachRecord(written, [&](const SeriesRecord& record) {
+    // A series that exists twice would make the receiver refuse the whole request.
+    if (!live.insert(record.labels).second) return;
+    batches.add(record.labels,
+                std::isnan(record.value) ? kNormalNan : std::bit_cast<std::uint64_t>(record.value));
+  });
+  forEachRecord(last_, [&](const SeriesRecord& record) {
+    if (live.count(record.labels) == 0) batches.add(record.labels, kStaleNan);
+  });
+  last_ = std::move(written);
+  return batches.take();
+}
+
+std::vector<std::pair<std::string, std::string>> RemoteWrite::headers() const {
+  return {{"Content-Encoding", "snappy"}, {"X-Prometheus-Remote-Write-Version", "0.1.0"}};
+}
+
+}  // namespace pingloom::collector

@@ -1,0 +1,102 @@
+#include "collector/push/series_writer.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "common/protobuf_fields.h"
+
+namespace pingloom::collector {
+namespace {
+
+constexpr std::string_view kJob = "pingloom-collector";
+constexpr std::string_view kNameLabel = "__name__";
+constexpr std::string_view kBound = "le";
+
+// Fields of Prometheus' messages TimeSeries and Label (prompb/types.proto).
+constexpr unsigned kTimeSeriesLabels = 1;
+constexpr unsigned kLabelName = 1;
+constexpr unsigned kLabelValue = 2;
+
+void appendPlain(std::string& out, const void* bytes, std::size_t size) {
+  out.append(static_cast<const char*>(bytes), size);
+}
+
+}  // namespace
+
+void SeriesWriter::family(std::string_view name, std::string_view /*type*/,
+                          std::string_view /*help*/) {
+  name_ = name;
+}
+
+void SeriesWriter::setLabels(const LabelText& labels, bool bounds) {
+  labels_.clear();
+  labels_.emplace_back(kNameLabel, "");
+  labels_.emplace_back("job", kJob);
+  labels_.emplace_back("instance", instance_);
+  if (bounds) labels_.emplace_back(kBound, "");
+  const auto has = [this](std::string_view name) {
+    return std::any_of(labels_.begin(), labels_.end(),
+                       [&](const auto& label) { return label.first == name; });
+  };
+  labels.forEach([&](std::string_view name, std::string_view value) {
+    std::string free(name);
+    while (has(free)) free.insert(0, "exported_");
+    labels_.emplace_back(std::move(free), value);
+  });
+  std::sort(labels_.begin(), labels_.end());
+}
+
+void SeriesWriter::append(std::string_view suffix, std::string_view le, double value) {
+  const std::size_t begin = records_.size();
+  std::uint32_t size = 0;
+  appendPlain(records_, &size, sizeof size);
+  std::string label;
+  for (const auto& [name, content] : labels_) {
+    std::string_view shown = content;
+    std::string whole;
+    if (name == kNameLabel) {
+      whole.append(name_).append(suffix);
+      shown = whole;
+    }
+    if (name == kBound && !suffix.empty()) shown = le;
+    if (shown.empty()) continue;  // that is the same as no label
+    label.clear();
+    protobuf::appendBytes(label, kLabelName, name);
+    protobuf::appendBytes(label, kLabelValue, shown);
+    protobuf::appendBytes(records_, kTimeSeriesLabels, label);
+  }
+  size = static_cast<std::uint32_t>(records_.size() - begin - sizeof size);
+  std::memcpy(records_.data() + begin, &size, sizeof size);
+  appendPlain(records_, &value, sizeof value);
+}
+
+void SeriesWriter::sample(MetricValue value, const LabelText& labels) {
+  setLabels(labels, false);
+  append("", "", value.number());
+}
+
+void SeriesWriter::histogram(const MetricHistogram& histogram, const LabelText& labels) {
+  setLabels(labels, true);
+  const std::uint64_t count = histogram.cumulate([&](std::size_t bucket, std::uint64_t below) {
+    std::string le;
+    MetricValue(histogram.bound(bucket)).appendTo(le);
+    append("_bucket", le, static_cast<double>(below));
+  });
+  append("_sum", "", histogram.sum);
+  append("_count", "", static_cast<double>(count));
+}
+
+void forEachRecord(std::string_view records, const std::function<void(const SeriesRecord&)>& use) {
+  while (!records.empty()) {
+    std::uint32_t size = 0;
+    SeriesRecord record;
+    std::memcpy(&size, records.data(), sizeof size);
+    record.labels = records.substr(sizeof size, size);
+    std::memcpy(&record.value, records.data() + sizeof size + size, sizeof record.value);
+    use(record);
+    records.remove_prefix(sizeof size + size + sizeof record.value);
+  }
+}
+
+}  // namespace pingloom::collector

@@ -1,0 +1,50 @@
+// Writes metrics as series for remote write: each sample as a record of the labels of its series,
+// encoded, and its value. A series has the labels `job` and `instance` that a scrape would have
+// given it; if it has one of these itself, that becomes exported_job or exported_instance. One
+// thread.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/metrics_writer.h"
+
+namespace pingloom::collector {
+
+class SeriesWriter : public MetricsWriter {
+ public:
+  using MetricsWriter::sample;
+
+  // `instance` is the value of that label.
+  explicit SeriesWriter(std::string_view instance) : instance_(instance) {}
+
+  void family(std::string_view name, std::string_view type, std::string_view help) override;
+  void sample(MetricValue value, const LabelText& labels) override;
+  void histogram(const MetricHistogram& histogram, const LabelText& labels) override;
+  std::string take() override { return std::move(records_); }
+
+ private:
+  // With `bounds` there is a label `le`.
+  void setLabels(const LabelText& labels, bool bounds);
+  // Appends a record of the labels that were set, with these two in their places.
+  void append(std::string_view suffix, std::string_view le, double value);
+
+  const std::string instance_;
+  std::string name_;
+  std::vector<std::pair<std::string, std::string>> labels_;  // in the order of their names
+  std::string records_;
+};
+
+// A record in what a SeriesWriter has written, which owns the bytes.
+struct SeriesRecord {
+  std::string_view labels;  // the fields `labels` of a TimeSeries
+  double value = 0;
+};
+
+// Calls `use(record)` for each record.
+void forEachRecord(std::string_view records, const std::function<void(const SeriesRecord&)>& use);
+
+}  // namespace pingloom::collector

@@ -1,0 +1,89 @@
+#include "collector/push/push_queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pingloom::collector::push_queue_test {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<PushRequest> requests(std::initializer_list<std::string> bodies) {
+  std::vector<PushRequest> made;
+  for (const std::string& body : bodies) made.push_back({body, 10, 7 * kSecond});
+  return made;
+}
+http::ClientResponse status(unsigned code, Nanos retry_after = 0, std::string body = "") {
+  return {code, "", std::move(body), retry_after};
+}
+
+TEST(PushQueue, SendsInOrder) {
+  PushQueue queue;
+  EXPECT_EQ(queue.due(0), nullptr);
+  EXPECT_EQ(queue.dueAt(), INT64_MAX);
+  queue.add(requests({"first", "second"}));
+  EXPECT_EQ(queue.figures().waiting_samples, 20U);
+  EXPECT_EQ(queue.figures().oldest, 7 * kSecond);
+  EXPECT_EQ(queue.due(0)->body, "first");
+  EXPECT_EQ(queue.answered(status(200), 0), "");
+  EXPECT_EQ(queue.due(0)->body, "second");
+  EXPECT_EQ(queue.answered(status(204), 0), "");
+  EXPECT_EQ(queue.due(0), nullptr);
+  const PushFigures figures = queue.figures();
+  EXPECT_EQ(figures.samples[PushFigures::kSent], 20U);
+  EXPECT_EQ(figures.bytes_sent, 11U);
+  EXPECT_EQ(figures.oldest, 0);
+}
+
+TEST(PushQueue, RepeatsWithGrowingPauses) {
+  PushQueue queue;
+  queue.add(requests({"first", "second"}));
+  EXPECT_THAT(queue.answered(status(503), 0), HasSubstr("answers 503; what is pushed waits"));
+  EXPECT_EQ(queue.due(kSecond - 1), nullptr);
+  ASSERT_NE(queue.due(kSecond), nullptr);
+  EXPECT_EQ(queue.due(kSecond)->body, "first");
+  EXPECT_EQ(queue.answered(status(503), kSecond), "") << "the reason was logged";
+  EXPECT_EQ(queue.dueAt(), 3 * kSecond);
+  EXPECT_THAT(queue.answered(tl::unexpected(Error{"url", "refused"}), 3 * kSecond),
+              HasSubstr("refused; what is pushed waits"));
+  EXPECT_EQ(queue.dueAt(), 7 * kSecond);
+  EXPECT_THAT(queue.answered(status(200), 7 * kSecond), HasSubstr("again"));
+  EXPECT_EQ(queue.dueAt(), 0);
+  EXPECT_EQ(queue.figures().requests[PushFigures::kFailed], 3U);
+  EXPECT_EQ(queue.figures().requests[PushFigures::kSent], 1U);
+}
+
+TEST(PushQueue, WaitsAsLongAsTheReceiverAsks) {
+  PushQueue queue;
+  queue.add(requests({"first"}));
+  queue.answered(status(429, 20 * kSecond), 0);
+  EXPECT_EQ(queue.dueAt(), 20 * kSecond);
+  queue.answered(status(429, 24 * kHour), 20 * kSecond);
+  EXPECT_EQ(queue.dueAt(), 20 * kSecond + PushQueue::kMaxRetryAfter);
+  queue.answered(status(503, 1), 0);
+  EXPECT_EQ(queue.dueAt(), 4 * kSecond) << "no less than the pause";
+}
+
+TEST(PushQueue, DropsWhatIsRefused) {
+  PushQueue queue;
+  queue.add(requests({"first", "second", "third"}));
+  EXPECT_THAT(queue.answered(status(400, 0, "out of\norder"), 0),
+              HasSubstr("answers 400: out of order; what it refuses is dropped"));
+  EXPECT_EQ(queue.due(0)->body, "second");
+  EXPECT_THAT(queue.answered(status(301), 0), HasSubstr("redirects are not followed"));
+  EXPECT_THAT(queue.answered(status(401), 0), HasSubstr("'token: FILE'"));
+  EXPECT_EQ(queue.due(0), nullptr);
+  EXPECT_EQ(queue.figures().samples[PushFigures::kRefused], 30U);
+}
+
+TEST(PushQueue, DropsTheOldestWhenItIsFull) {
+  PushQueue queue(10);
+  queue.add(requests({"first", "second", "third"}));
+  EXPECT_EQ(queue.due(0)->body, "third") << "second and third have 11 bytes";
+  const PushFigures figures = queue.figures();
+  EXPECT_EQ(figures.requests[PushFigures::kDropped], 2U);
+  EXPECT_EQ(figures.waiting_samples, 10U);
+}
+
+}  // namespace
+}  // namespace pingloom::collector::push_queue_test
