@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <utility>
+
+#include "collector/native_buckets.h"
 
 namespace pingloom::collector {
 namespace {
@@ -28,6 +31,12 @@ LabelText labelsOf(const AgentView& agent, const PageInfo& page, const pages::La
   return text;
 }
 
+// Only a shape's buckets are regular enough for native histograms.
+std::optional<int> schemaOf(const pages::Metric& metric) {
+  if (metric.bounded()) return std::nullopt;
+  return nativeSchema(metric.shape, metric.unit);
+}
+
 void addSamples(MetricsWriter& out, const LabelText& labels, const PageView& page,
                 const pages::Metric& metric) {
   const std::uint64_t* slots = page.values.data() + metric.first_slot;
@@ -40,9 +49,11 @@ void addSamples(MetricsWriter& out, const LabelText& labels, const PageView& pag
     case PINGLOOM_HISTOGRAM: {
       const pages::UnitScale scale(metric.unit);
       const auto upper = [&](std::size_t bucket) { return upperBound(metric, scale, bucket); };
-      return out.histogram(
-          {{slots + 1, metric.slots - std::size_t{1}}, upper, scale(static_cast<double>(slots[0]))},
-          labels);
+      return out.histogram({{slots + 1, metric.slots - std::size_t{1}},
+                            upper,
+                            scale(static_cast<double>(slots[0])),
+                            schemaOf(metric)},
+                           labels);
     }
     case PINGLOOM_INFO:
       return out.sample(1, labels);

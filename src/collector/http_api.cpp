@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "collector/applications_document.h"
+#include "collector/metrics_protobuf.h"
 #include "collector/pages_document.h"
 #include "collector/watch/watch_json.h"
 #include "collector/watch/watcher.h"
@@ -16,11 +17,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 http::Response metrics(const MetricsSources& from, const http::Request& request, bool adaptive) {
+  const auto all = adaptive ? adaptiveMetrics : allMetrics;
+  if (MetricsProtobuf::isWanted(request.accept)) {
+    http::Response response;
+    response.content_type = MetricsProtobuf::kContentType;
+    response.body = all(from, [] { return std::make_unique<MetricsProtobuf>(); });
+    return response;
+  }
   const MetricsFormat format = MetricsText::formatFor(request.accept);
   const auto make = [format] { return std::make_unique<MetricsText>(format); };
   http::Response response;
   response.content_type = MetricsText::contentType(format);
-  response.body = adaptive ? adaptiveMetrics(from, make) : allMetrics(from, make);
+  response.body = all(from, make);
   MetricsText end(format);
   end.finish();
   response.body += end.text();

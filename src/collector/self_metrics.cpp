@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "collector/native_buckets.h"
+
 namespace pingloom::collector {
 namespace {
 
@@ -55,7 +57,9 @@ void latency(MetricsWriter& out, const std::vector<AgentView>& agents) {
     const ReadCounters& reading = agent.counters.reading;
     LabelText labels;
     labels.add("agent", agent.agent);
-    out.histogram({reading.latency, upper, static_cast<double>(reading.latency_sum) / 1e9}, labels);
+    out.histogram({reading.latency, upper, static_cast<double>(reading.latency_sum) / 1e9,
+                   nativeSchema(kShape, 1e-9)},
+                  labels);
   }
 }
 

@@ -33,7 +33,8 @@ std::optional<std::string> gzip(std::string_view text) {
 bool isWorthGzip(const Response& response) {
   const std::string_view type = response.content_type;
   return response.body.size() >= kLeastGzip &&
-         (type.starts_with("text/plain") || type.starts_with("application/openmetrics-text"));
+         (type.starts_with("text/plain") || type.starts_with("application/openmetrics-text") ||
+          type.starts_with("application/vnd.google.protobuf"));
 }
 
 }  // namespace pingloom::http

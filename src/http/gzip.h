@@ -16,8 +16,8 @@ constexpr std::size_t kLeastGzip = 1'400;  // bytes; shorter bodies fit into one
 std::optional<std::string> gzip(std::string_view text);
 
 // Whether a body is one that clients ask for often over slow links and that shrinks to a fraction:
-// plain text, as metrics are, of at least kLeastGzip bytes. The dashboard's JSON is left alone,
-// because compressing it would delay all other connections of the HTTP thread.
+// metrics in any format and other plain text, of at least kLeastGzip bytes. The dashboard's JSON is
+// left alone, because compressing it would delay all other connections of the HTTP thread.
 bool isWorthGzip(const Response& response);
 
 }  // namespace pingloom::http

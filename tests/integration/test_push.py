@@ -3,6 +3,7 @@ to a receiver that refuses, redirects and asks to wait."""
 
 import http.server
 import json
+import math
 import pathlib
 import re
 import sys
@@ -26,7 +27,19 @@ pages = pingloom_pages.Pages("steady", labels={"service": 'a "b"\\\\c'})
 pages.counter("jobs_total", "Jobs.", {"job": "mail"}).add(7)
 pages.gauge("load", "Load.").set(0.1)
 took = pages.histogram("job_seconds", "How long.")
-for value in (2000, 3000, 5_000_000): took.observe(value)
+for value in (2e-6, 3e-6, 0.005): took.observe(value)
+time.sleep(600)
+"""
+# 10,000 values spread evenly from 1 us to 10 ms, and values in bounds of the application's own.
+SPREAD = """
+import time
+import pingloom_pages
+pages = pingloom_pages.Pages("spread")
+took = pages.histogram("job_seconds", "How long.")
+for value in range(1, 10_001): took.observe(value / 1e6)
+bounded = pages.bounded_histogram("wait_seconds", [0.1, 1], "How long.")
+for value in (0.05, 0.5, 0.5, 5): bounded.observe(value)
+pages.counter("jobs_total", "Jobs.").add(7)
 time.sleep(600)
 """
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -116,6 +129,31 @@ class RemoteWrite(PushCase):
         self.steady.kill()
         # Without stale markers Prometheus would show them for five minutes.
         eventually(lambda: not self.stored(), 60, "the series of an ended application end", 0.5)
+
+
+class NativeHistograms(PushCase):
+    def test_a_real_prometheus_has_native_histograms(self):
+        self.start_agent(1)
+        self.start_collector(agents=[1])
+        self.run_one("spread", sys.executable, "-B", "-c", SPREAD, environment=self.environment())
+        self.start_prometheus("--enable-feature=native-histograms", scrapes="scrape_configs: [{ job_name: c, static_configs: "
+                              f"[{{ targets: ['{self.urls['collector'].removeprefix('http://')}'] }}] }}]\n")
+
+        def native():
+            found = self.query('job_seconds{application="spread"}')
+            return found[0]["histogram"][1] if found and found[0]["histogram"][1]["count"] == "10000" else None
+
+        histogram = eventually(native, 60, "Prometheus has the native histogram", 0.5)
+        self.assertAlmostEqual(float(histogram["sum"]), sum(range(1, 10_001)) / 1e6, places=6)
+        self.assertEqual(self.query("job_seconds_bucket"), [])
+        for share in (0.1, 0.5, 0.9, 0.99):
+            value = float(self.query(f"histogram_quantile({share}, job_seconds)")[0]["value"][1])
+            print(f"quantile {share}: {value * 1000:.3f} ms instead of {share * 10:.3f} ms")
+            self.assertLess(max(value / (share / 100), share / 100 / value), 1.25)
+        self.assertEqual({float(sample["metric"]["le"]): sample["value"][1] for sample in self.query("wait_seconds_bucket")},
+                         {0.1: "1", 1: "3", math.inf: "4"}, "bounds of one's own stay as they are")
+        self.assertEqual([sample["value"][1] for sample in self.query("jobs_total")], ["7"])
+        self.assertEqual([sample["value"][1] for sample in self.query("pingloom_collector_agent_up")], ["1"])
 
 
 class Receiver(http.server.ThreadingHTTPServer):

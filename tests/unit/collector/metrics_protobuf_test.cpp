@@ -1,0 +1,67 @@
+#include "collector/metrics_protobuf.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace pingloom::collector::metrics_protobuf_test {
+namespace {
+
+using namespace std::string_literals;
+
+// The bytes follow from the published field numbers. A real Prometheus reads them in test_push.
+TEST(MetricsProtobuf, FamiliesAreDelimited) {
+  MetricsProtobuf out;
+  out.family("a_total", "counter", "H.");
+  LabelText labels;
+  labels.add("x", "\"");
+  out.sample(2, labels);
+  out.gauge("b", "", 0.5);
+  out.family("c_info", "info", "");
+  EXPECT_EQ(out.take(),
+            "\x24\x0a\x07"
+            "a_total\x12\x02H.\x18\x00\x22\x13\x0a\x06\x0a\x01x\x12\x01\"\x1a\x09\x09"
+            "\x00\x00\x00\x00\x00\x00\x00\x40"
+            "\x12\x0a\x01"
+            "b\x18\x01\x22\x0b\x12\x09\x09\x00\x00\x00\x00\x00\x00\xe0\x3f"
+            "\x0a\x0a\x06"
+            "c_info\x18\x01"s);
+  EXPECT_EQ(out.take(), "");
+}
+
+TEST(MetricsProtobuf, ANativeHistogramHasSpansAndDeltas) {
+  MetricsProtobuf out;
+  // Buckets end at 1, 2, 4, 8, and the last one has no end.
+  const std::array<std::uint64_t, 5> counts{1, 3, 0, 2, 0};
+  const auto upper = [](std::size_t bucket) { return static_cast<double>(1 << bucket); };
+  out.family("h", "histogram", "");
+  out.histogram({counts, upper, 9, 0}, LabelText{});
+  const std::string text = out.take();
+  // Schema 0, threshold 1, count 1; buckets 1 (3) and, one further, 3 (2).
+  const std::string native =
+      "\x28\x00\x31\x00\x00\x00\x00\x00\x00\xf0\x3f\x38\x01"
+      "\x62\x04\x08\x02\x10\x01\x62\x04\x08\x02\x10\x01\x68\x06\x68\x01"s;
+  EXPECT_TRUE(text.ends_with(native)) << testing::PrintToString(text);
+  out.family("h", "histogram", "");
+  out.histogram({counts, upper, 9}, LabelText{});
+  EXPECT_EQ(out.take().size(), text.size() - native.size()) << "the classic one only";
+}
+
+TEST(MetricsProtobuf, WhereItIsPreferred) {
+  const std::string type =
+      "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited";
+  const std::string text =
+      ",application/openmetrics-text;version=1.0.0;q=0.8,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
+  EXPECT_TRUE(MetricsProtobuf::isWanted(type + text));
+  EXPECT_TRUE(MetricsProtobuf::isWanted(type));
+  EXPECT_FALSE(MetricsProtobuf::isWanted(type + ";q=0.3" + text));
+  EXPECT_FALSE(MetricsProtobuf::isWanted(
+      "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=text"));
+  EXPECT_FALSE(MetricsProtobuf::isWanted("application/vnd.google.protobuf"));
+  EXPECT_FALSE(MetricsProtobuf::isWanted("*/*"));
+  EXPECT_FALSE(MetricsProtobuf::isWanted(""));
+}
+
+}  // namespace
+}  // namespace pingloom::collector::metrics_protobuf_test
