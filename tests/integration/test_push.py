@@ -1,11 +1,14 @@
-"""The collector pushes what it shows: to a real Prometheus by remote write, through its death and the applications' ends, and
-to a receiver that refuses, redirects and asks to wait."""
+"""The collector pushes what it shows: to a real Prometheus by remote write, through its death and the applications' ends, to a
+receiver that refuses, redirects and asks to wait, and by OpenTelemetry's protocol to one that reads it."""
 
+import gzip
 import http.server
+import itertools
 import json
 import math
 import pathlib
 import re
+import struct
 import sys
 import threading
 import time
@@ -153,6 +156,12 @@ class NativeHistograms(PushCase):
         self.assertEqual({float(sample["metric"]["le"]): sample["value"][1] for sample in self.query("wait_seconds_bucket")},
                          {0.1: "1", 1: "3", math.inf: "4"}, "bounds of one's own stay as they are")
         self.assertEqual([sample["value"][1] for sample in self.query("jobs_total")], ["7"])
+        request = urllib.request.Request(self.urls["collector"] + "/metrics", headers={
+            "Accept": "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited",
+            "Accept-Encoding": "gzip"})
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            self.assertEqual(answer.headers["Content-Encoding"], "gzip")
+            self.assertIn(b"jobs_total", gzip.decompress(answer.read()))
         self.assertEqual([sample["value"][1] for sample in self.query("pingloom_collector_agent_up")], ["1"])
 
 
@@ -187,23 +196,120 @@ class Receiver(http.server.ThreadingHTTPServer):
         return [request for request in self.requests if request[2] == status]
 
 
-class Refusals(PushCase):
-    def setUp(self):
-        super().setUp()
+class ReceiverCase(PushCase):
+    def start_pushing(self, kind, token):
         self.receiver = Receiver()
         self.addCleanup(self.receiver.server_close)
         self.addCleanup(self.receiver.shutdown)
-        self.token = self.directory / "token"
-        self.set_token("f" * 32)
+        self.set_token(token)
         self.start_agent(1)
-        self.start_collector(agents=[1], settings="push: { remote_write: { url: http://127.0.0.1:"
+        self.start_collector(agents=[1], settings=f"name: dpu-1\npush: {{ {kind}: {{ url: http://127.0.0.1:"
                              f"{self.receiver.server_address[1]}/receive, interval: 1s, token: token }} }}")
 
     def set_token(self, token):
         new = self.directory / "token.new"
         new.touch(0o600)
         new.write_text(token + "\n")
-        new.rename(self.token)
+        new.rename(self.directory / "token")
+
+
+def fields(message):
+    """The fields of a protobuf message: [(number, value)]."""
+    found, at = [], 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(message):
+        tag = varint()
+        size = {0: 0, 1: 8, 2: None}[tag & 7]
+        if size == 0:
+            found.append((tag >> 3, varint()))
+            continue
+        size = varint() if size is None else size
+        found.append((tag >> 3, message[at:at + size]))
+        at += size
+    return found
+
+
+def one(message, *numbers):
+    """The only value of a field of a field and so on."""
+    for number in numbers:
+        (message,) = [value for field, value in fields(message) if field == number]
+    return message
+
+
+def attributes(message, number):
+    """KeyValue { key = 1, value = 2 } with AnyValue { string_value = 1 }."""
+    return {one(pair, 1).decode(): one(pair, 2, 1).decode() for field, pair in fields(message) if field == number}
+
+
+def doubles(data, kind="d"):
+    return list(struct.unpack(f"<{len(data) // 8}{kind}", data))
+
+
+class OpenTelemetry(ReceiverCase):
+    """The field numbers are those of opentelemetry-proto 1.x."""
+
+    GAUGE, SUM, HISTOGRAM = 5, 7, 9
+
+    def received(self):
+        """The steady application's metrics in the last push: {name: [(kind, data, point)]}."""
+        found = {}
+        for *_, body in self.receiver.answered(200):
+            resource_metrics = one(gzip.decompress(body), 1)
+            self.assertEqual(attributes(one(resource_metrics, 1), 1),
+                             {"service.name": "pingloom-collector", "service.instance.id": "dpu-1"})
+            for number, metric in fields(one(resource_metrics, 2)):
+                if number != 2:
+                    continue
+                ((kind, data),) = [field for field in fields(metric) if field[0] in (5, 7, 9)]
+                for field, point in fields(data):
+                    labels = attributes(point, 9 if kind == self.HISTOGRAM else 7) if field == 1 else {}
+                    if labels.get("application") == "steady":
+                        found[one(metric, 1).decode()] = (kind, data, point, labels)
+        return found
+
+    def test_a_receiver_reads_what_metrics_shows(self):
+        self.start_pushing("otlp", TOKEN)
+        self.receiver.status = 200
+        self.start_steady()
+        eventually(lambda: "job_seconds" in self.received(), 60, "the application is pushed", 0.5)
+        _, _, _, headers, _ = self.receiver.answered(200)[0]
+        self.assertEqual((headers["Content-Type"], headers["Content-Encoding"]), ("application/x-protobuf", "gzip"))
+        found, shown = self.received(), self.shown()
+        plain = {name: (dict(labels), value) for (name, labels), value in shown.items() if "le" not in dict(labels)}
+
+        kind, data, point, labels = found["jobs_total"]
+        self.assertEqual((kind, one(data, 2), one(data, 3)), (self.SUM, 2, 1), "cumulative and monotonic")
+        self.assertEqual((labels, doubles(one(point, 4))), (plain["jobs_total"][0], [7]))
+        self.assertLess(abs(int.from_bytes(one(point, 3), "little") / 1e9 - time.time()), 60)
+        kind, _, point, labels = found["load"]
+        self.assertEqual((kind, labels, doubles(one(point, 4))), (self.GAUGE, plain["load"][0], [0.1]))
+
+        kind, data, point, labels = found["job_seconds"]
+        self.assertEqual((kind, one(data, 2), labels), (self.HISTOGRAM, 2, plain["job_seconds_sum"][0]))
+        self.assertEqual((doubles(one(point, 4), "Q"), doubles(one(point, 5))), ([3], [plain["job_seconds_sum"][1]]))
+        buckets = sorted((float(dict(labels)["le"]), value) for (name, labels), value in shown.items()
+                         if name == "job_seconds_bucket")
+        counts, bounds = doubles(one(point, 6), "Q"), doubles(one(point, 7))
+        self.assertEqual([bound for bound, _ in buckets], [*bounds, math.inf])
+        self.assertEqual([value for _, value in buckets], list(itertools.accumulate(counts)))
+        self.assertGreater(self.pushed("sent", "samples", "otlp"), 3)
+
+
+class Refusals(ReceiverCase):
+    def setUp(self):
+        super().setUp()
+        self.start_pushing("remote_write", "f" * 32)
 
     def log(self):
         return self.collectors["collector"].log()

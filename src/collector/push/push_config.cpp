@@ -22,7 +22,9 @@ Status readPushUrl(const yaml::Node& node, PushTarget& target) {
     return node.error("write http[s]://HOST[:PORT]/PATH without spaces and users");
   }
   if (url->prefix.empty()) {
-    return node.error("has no path; write the whole URL, such as https://HOST/api/v1/write");
+    return node.error(
+        "has no path; write the whole URL, such as https://HOST/api/v1/write for "
+        "remote_write or https://HOST:4318/v1/metrics for otlp");
   }
   return {};
 }
@@ -39,6 +41,7 @@ constexpr auto kTargetKeys = std::to_array<ConfigKey<PushTarget>>({
 
 constexpr auto kPushKeys = std::to_array<ConfigKey<PushSettings>>({
     {"remote_write", readField<&PushSettings::remote_write>},
+    {"otlp", readField<&PushSettings::otlp>},
 });
 
 }  // namespace

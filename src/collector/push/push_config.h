@@ -22,6 +22,7 @@ struct PushTarget {
 
 struct PushSettings {
   std::optional<PushTarget> remote_write;
+  std::optional<PushTarget> otlp;
 };
 
 // For common/config_reader.h.

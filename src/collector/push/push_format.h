@@ -14,7 +14,8 @@ namespace pingloom::collector {
 
 // What one HTTP request carries.
 struct PushRequest {
-  std::string body;  // compressed
+  std::string body;
+  std::string encoding;  // the body's Content-Encoding; "" if it has none
   std::size_t samples = 0;
   Nanos made = 0;  // monotonic
 };
@@ -26,11 +27,13 @@ class PushFormat {
   PushFormat(const PushFormat&) = delete;
   PushFormat& operator=(const PushFormat&) = delete;
 
-  virtual Exposition::MakeWriter writer() const = 0;
+  // The values that are written are those of `now_utc`, which requests() is then given, too.
+  virtual Exposition::MakeWriter writer(Nanos now_utc) const = 0;
   // Divides what writers have written into requests, in the order in which they have to arrive.
-  // The values are those of `now_utc`; `now` is monotonic.
+  // `now` is monotonic.
   virtual std::vector<PushRequest> requests(std::string written, Nanos now_utc, Nanos now) = 0;
   virtual std::string contentType() const = 0;
+  // Further headers of all requests.
   virtual std::vector<std::pair<std::string, std::string>> headers() const = 0;
 };
 

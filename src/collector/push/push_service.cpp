@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "collector/push/otlp.h"
 #include "collector/push/remote_write.h"
 
 namespace pingloom::collector {
@@ -23,13 +24,16 @@ void PushService::setTarget(std::shared_ptr<Pusher>& pusher, const char* name,
 
 void PushService::reload(const PushSettings& settings) {
   setTarget<RemoteWrite>(remote_write_, "remote_write", settings.remote_write);
+  setTarget<Otlp>(otlp_, "otlp", settings.otlp);
 }
 
 void PushService::metrics(MetricsWriter& out, Nanos now) const {
   std::vector<std::pair<std::string, PushFigures>> targets;
   {
     const std::lock_guard lock(mutex_);
-    if (remote_write_ != nullptr) targets.emplace_back("remote_write", remote_write_->figures());
+    for (const auto& pusher : {remote_write_, otlp_}) {
+      if (pusher != nullptr) targets.emplace_back(pusher->name(), pusher->figures());
+    }
   }
   if (targets.empty()) return;
   const auto outcomes = [&](const char* name, const char* help,

@@ -35,6 +35,7 @@ class PushService {
   const RenderMetrics render_;
   mutable std::mutex mutex_;  // guards the pointers
   std::shared_ptr<Pusher> remote_write_;
+  std::shared_ptr<Pusher> otlp_;
 };
 
 }  // namespace pingloom::collector

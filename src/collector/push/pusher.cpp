@@ -35,7 +35,8 @@ PushFigures Pusher::figures() const {
 }
 
 void Pusher::render(Nanos now) {
-  auto requests = format_->requests(render_(format_->writer()), utcNow(), now);
+  const Nanos now_utc = utcNow();
+  auto requests = format_->requests(render_(format_->writer(now_utc)), now_utc, now);
   const std::lock_guard lock(mutex_);
   queue_.add(std::move(requests));
 }
@@ -51,6 +52,7 @@ Result<http::ClientResponse> Pusher::send(const PushRequest& request) const {
   post.body = request.body;
   post.content_type = format_->contentType();
   post.headers = format_->headers();
+  if (!request.encoding.empty()) post.headers.emplace_back("Content-Encoding", request.encoding);
   post.cancelled = &stop_;
   return http::send(site, post, std::min(target_.interval, kMaxTimeout));
 }

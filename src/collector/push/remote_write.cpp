@@ -45,7 +45,7 @@ class Batches {
 
  private:
   void close() {
-    PushRequest request{"", samples_, now_};
+    PushRequest request{"", "snappy", samples_, now_};
     snappy::Compress(body_.data(), body_.size(), &request.body);
     request.body.shrink_to_fit();
     made_.push_back(std::move(request));
@@ -64,7 +64,7 @@ class Batches {
 
 }  // namespace
 
-Exposition::MakeWriter RemoteWrite::writer() const {
+Exposition::MakeWriter RemoteWrite::writer(Nanos /*now_utc*/) const {
   return [this] { return std::make_unique<SeriesWriter>(instance_); };
 }
 
@@ -86,7 +86,7 @@ std::vector<PushRequest> RemoteWrite::requests(std::string written, Nanos now_ut
 }
 
 std::vector<std::pair<std::string, std::string>> RemoteWrite::headers() const {
-  return {{"Content-Encoding", "snappy"}, {"X-Prometheus-Remote-Write-Version", "0.1.0"}};
+  return {{"X-Prometheus-Remote-Write-Version", "0.1.0"}};
 }
 
 }  // namespace pingloom::collector

@@ -18,7 +18,7 @@ class RemoteWrite : public PushFormat {
 
   explicit RemoteWrite(std::string instance) : instance_(std::move(instance)) {}
 
-  Exposition::MakeWriter writer() const override;
+  Exposition::MakeWriter writer(Nanos now_utc) const override;
   std::vector<PushRequest> requests(std::string written, Nanos now_utc, Nanos now) override;
   std::string contentType() const override { return "application/x-protobuf"; }
   std::vector<std::pair<std::string, std::string>> headers() const override;

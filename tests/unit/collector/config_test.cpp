@@ -55,12 +55,15 @@ TEST(CollectorConfig, ReadsWhereToPush) {
   const auto config = parseConfig(
       "address: 10.0.0.9\nagents: [10.0.0.1]\n"
       "push: { remote_write: { url: 'https://metrics:9090/api/v1/write', interval: 30s, "
-      "token: token, ca: ca.crt } }\n",
+      "token: token, ca: ca.crt }, otlp: { url: 'http://otel:4318/v1/metrics' } }\n",
       "/etc/pingloom/collector.yaml");
   ASSERT_TRUE(config) << config.error().text();
   const PushTarget wanted{"https://metrics:9090/api/v1/write", 30 * kSecond, "/etc/pingloom/token",
                           "/etc/pingloom/ca.crt"};
   EXPECT_EQ(config->push.remote_write, wanted);
+  ASSERT_TRUE(config->push.otlp);
+  EXPECT_EQ(config->push.otlp->url, "http://otel:4318/v1/metrics");
+  EXPECT_EQ(config->push.otlp->interval, 15 * kSecond);
 }
 
 // What is wrong, at which line, and what to write instead.

@@ -10,7 +10,7 @@ using testing::HasSubstr;
 
 std::vector<PushRequest> requests(std::initializer_list<std::string> bodies) {
   std::vector<PushRequest> made;
-  for (const std::string& body : bodies) made.push_back({body, 10, 7 * kSecond});
+  for (const std::string& body : bodies) made.push_back({body, "", 10, 7 * kSecond});
   return made;
 }
 http::ClientResponse status(unsigned code, Nanos retry_after = 0, std::string body = "") {

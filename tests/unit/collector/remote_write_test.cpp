@@ -88,7 +88,7 @@ Series seriesOf(const std::vector<PushRequest>& requests) {
 class RemoteWriteTest : public testing::Test {
  protected:
   Series push(const std::map<std::string, double>& gauges, Nanos now_utc) {
-    const auto out = format.writer()();
+    const auto out = format.writer(0)();
     for (const auto& [name, value] : gauges) out->gauge(name, "", value);
     return seriesOf(format.requests(out->take(), now_utc, 0));
   }
@@ -96,7 +96,7 @@ class RemoteWriteTest : public testing::Test {
 };
 
 TEST_F(RemoteWriteTest, LabelsAreSortedAndSamplesHaveTheTimeOfThePush) {
-  const auto out = format.writer()();
+  const auto out = format.writer(0)();
   out->family("jobs_total", "counter", "Jobs.");
   LabelText labels;
   labels.add("zone", "a\"b");
@@ -107,6 +107,7 @@ TEST_F(RemoteWriteTest, LabelsAreSortedAndSamplesHaveTheTimeOfThePush) {
   const auto requests = format.requests(out->take(), 5 * kSecond, 9);
   ASSERT_EQ(requests.size(), 1U);
   EXPECT_EQ(requests[0].made, 9);
+  EXPECT_EQ(requests[0].encoding, "snappy");
   const Series series = seriesOf(requests);
   ASSERT_EQ(series.size(), 1U);
   EXPECT_EQ(series[0].first,
@@ -117,7 +118,7 @@ TEST_F(RemoteWriteTest, LabelsAreSortedAndSamplesHaveTheTimeOfThePush) {
 }
 
 TEST_F(RemoteWriteTest, HistogramsAreTheirSeries) {
-  const auto out = format.writer()();
+  const auto out = format.writer(0)();
   out->family("wait_seconds", "histogram", "");
   const std::array<std::uint64_t, 3> counts{1, 2, 3};
   const auto upper = [](std::size_t bucket) { return 0.5 * static_cast<double>(bucket + 1); };
@@ -155,7 +156,7 @@ TEST_F(RemoteWriteTest, TimeIncreasesWhenTheClockIsSetBack) {
 }
 
 TEST_F(RemoteWriteTest, ARequestHasAtMostSoManySamples) {
-  const auto out = format.writer()();
+  const auto out = format.writer(0)();
   out->family("many", "gauge", "");
   for (std::size_t i = 0; i <= RemoteWrite::kMaxSamples; ++i) {
     LabelText labels;

@@ -1,0 +1,74 @@
+#include "collector/push/otlp.h"
+
+#include <memory>
+
+#include "collector/push/otlp_writer.h"
+#include "common/protobuf_fields.h"
+#include "http/gzip.h"
+
+namespace pingloom::collector {
+namespace {
+
+// Field numbers of ExportMetricsServiceRequest, ResourceMetrics, Resource and ScopeMetrics.
+namespace otlp_request {
+constexpr unsigned kResourceMetrics = 1;
+constexpr unsigned kResource = 1, kScopeMetrics = 2;
+constexpr unsigned kAttributes = 1, kKey = 1, kValue = 2, kStringValue = 1;
+constexpr unsigned kScope = 1, kScopeName = 1;
+}  // namespace otlp_request
+
+void appendAttribute(std::string& resource, std::string_view key, std::string_view content) {
+  std::string value;
+  protobuf::appendBytes(value, otlp_request::kStringValue, content);
+  std::string attribute;
+  protobuf::appendBytes(attribute, otlp_request::kKey, key);
+  protobuf::appendBytes(attribute, otlp_request::kValue, value);
+  protobuf::appendBytes(resource, otlp_request::kAttributes, attribute);
+}
+
+}  // namespace
+
+Otlp::Otlp(const std::string& instance) {
+  std::string resource;
+  appendAttribute(resource, "service.name", "pingloom-collector");
+  appendAttribute(resource, "service.instance.id", instance);
+  protobuf::appendBytes(resource_, otlp_request::kResource, resource);
+  std::string scope;
+  protobuf::appendBytes(scope, otlp_request::kScopeName, "pingloom-collector");
+  protobuf::appendBytes(scope_, otlp_request::kScope, scope);
+}
+
+Exposition::MakeWriter Otlp::writer(Nanos now_utc) const {
+  return [now_utc] { return std::make_unique<OtlpWriter>(now_utc); };
+}
+
+PushRequest Otlp::request(std::string_view metrics, std::size_t points, Nanos now) const {
+  std::string scope_metrics = scope_;
+  scope_metrics += metrics;
+  std::string resource_metrics = resource_;
+  protobuf::appendBytes(resource_metrics, otlp_request::kScopeMetrics, scope_metrics);
+  std::string body;
+  protobuf::appendBytes(body, otlp_request::kResourceMetrics, resource_metrics);
+  if (auto compressed = http::gzip(body)) return {std::move(*compressed), "gzip", points, now};
+  return {std::move(body), "", points, now};
+}
+
+std::vector<PushRequest> Otlp::requests(std::string written, Nanos /*now_utc*/, Nanos now) {
+  std::vector<PushRequest> made;
+  std::string metrics;
+  std::size_t points = 0;
+  const auto end = [&] {
+    if (points > 0) made.push_back(request(metrics, points, now));
+    metrics.clear();
+    points = 0;
+  };
+  forEachMetric(written, [&](const OtlpRecord& record) {
+    metrics += record.metric;
+    points += record.points;
+    if (metrics.size() >= kMaxRequest) end();
+  });
+  end();
+  return made;
+}
+
+}  // namespace pingloom::collector

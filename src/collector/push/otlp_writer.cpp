@@ -1,0 +1,118 @@
+#include "collector/push/otlp_writer.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "common/protobuf_fields.h"
+
+namespace pingloom::collector {
+namespace {
+
+// Field numbers of the messages in metrics/v1/metrics.proto and common/v1/common.proto.
+namespace otlp_fields {
+constexpr unsigned kMetrics = 2;  // of ScopeMetrics
+constexpr unsigned kName = 1, kDescription = 2, kGauge = 5, kSum = 7, kHistogram = 9;
+constexpr unsigned kDataPoints = 1, kTemporality = 2, kMonotonic = 3;
+constexpr unsigned kCumulative = 2;  // a temporality
+constexpr unsigned kTime = 3;        // of all points
+constexpr unsigned kAsDouble = 4, kNumberAttributes = 7;
+constexpr unsigned kCount = 4, kPointSum = 5, kBucketCounts = 6, kBounds = 7, kAttributes = 9;
+constexpr unsigned kKey = 1, kValue = 2, kStringValue = 1;
+}  // namespace otlp_fields
+
+constexpr std::size_t kMaxMetricBytes = 256 * 1024;  // after which a message is ended
+
+}  // namespace
+
+void OtlpWriter::family(std::string_view name, std::string_view type, std::string_view help) {
+  endMetric();
+  kind_ = Kind::kGauge;
+  if (type == "counter") kind_ = Kind::kSum;
+  if (type == "histogram") kind_ = Kind::kHistogram;
+  head_.clear();
+  protobuf::appendBytes(head_, otlp_fields::kName, name);
+  if (!help.empty()) protobuf::appendBytes(head_, otlp_fields::kDescription, help);
+}
+
+void OtlpWriter::appendAttributes(std::string& point, unsigned field, const LabelText& labels) {
+  std::string value;
+  std::string attribute;
+  labels.forEach([&](std::string_view name, std::string_view content) {
+    value.clear();
+    attribute.clear();
+    protobuf::appendBytes(value, otlp_fields::kStringValue, content);
+    protobuf::appendBytes(attribute, otlp_fields::kKey, name);
+    protobuf::appendBytes(attribute, otlp_fields::kValue, value);
+    protobuf::appendBytes(point, field, attribute);
+  });
+}
+
+void OtlpWriter::sample(MetricValue value, const LabelText& labels) {
+  std::string point;
+  protobuf::appendFixed64(point, otlp_fields::kTime, static_cast<std::uint64_t>(now_utc_));
+  protobuf::appendDouble(point, otlp_fields::kAsDouble, value.number());
+  appendAttributes(point, otlp_fields::kNumberAttributes, labels);
+  addPoint(point);
+}
+
+void OtlpWriter::histogram(const MetricHistogram& histogram, const LabelText& labels) {
+  std::string counts;
+  std::string bounds;
+  const std::uint64_t count = histogram.cumulate([&](std::size_t bucket, std::uint64_t /*below*/) {
+    protobuf::appendFixed64(counts, histogram.buckets[bucket]);
+    if (bucket + 1 == histogram.buckets.size()) return;
+    protobuf::appendFixed64(bounds, std::bit_cast<std::uint64_t>(histogram.upper(bucket)));
+  });
+  std::string point;
+  protobuf::appendFixed64(point, otlp_fields::kTime, static_cast<std::uint64_t>(now_utc_));
+  protobuf::appendFixed64(point, otlp_fields::kCount, count);
+  protobuf::appendDouble(point, otlp_fields::kPointSum, histogram.sum);
+  protobuf::appendBytes(point, otlp_fields::kBucketCounts, counts);
+  protobuf::appendBytes(point, otlp_fields::kBounds, bounds);
+  appendAttributes(point, otlp_fields::kAttributes, labels);
+  addPoint(point);
+}
+
+void OtlpWriter::addPoint(std::string_view point) {
+  protobuf::appendBytes(points_, otlp_fields::kDataPoints, point);
+  ++point_count_;
+  if (points_.size() >= kMaxMetricBytes) endMetric();
+}
+
+void OtlpWriter::endMetric() {
+  if (point_count_ == 0) return;
+  if (kind_ != Kind::kGauge) {
+    protobuf::appendNumber(points_, otlp_fields::kTemporality, otlp_fields::kCumulative);
+  }
+  if (kind_ == Kind::kSum) protobuf::appendNumber(points_, otlp_fields::kMonotonic, 1);
+  constexpr std::array<unsigned, 3> kData = {otlp_fields::kGauge, otlp_fields::kSum,
+                                             otlp_fields::kHistogram};
+  std::string metric = head_;
+  protobuf::appendBytes(metric, kData[static_cast<std::size_t>(kind_)], points_);
+  std::string field;
+  protobuf::appendBytes(field, otlp_fields::kMetrics, metric);
+  const std::array<std::uint32_t, 2> header = {point_count_,
+                                               static_cast<std::uint32_t>(field.size())};
+  records_.append(reinterpret_cast<const char*>(header.data()), sizeof header);
+  records_ += field;
+  points_.clear();
+  point_count_ = 0;
+}
+
+std::string OtlpWriter::take() {
+  endMetric();
+  return std::exchange(records_, "");
+}
+
+void forEachMetric(std::string_view records, const std::function<void(const OtlpRecord&)>& use) {
+  while (!records.empty()) {
+    std::array<std::uint32_t, 2> header{};
+    std::memcpy(header.data(), records.data(), sizeof header);
+    use({header[0], records.substr(sizeof header, header[1])});
+    records.remove_prefix(sizeof header + header[1]);
+  }
+}
+
+}  // namespace pingloom::collector

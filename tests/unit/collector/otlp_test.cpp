@@ -1,0 +1,51 @@
+#include "collector/push/otlp.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "collector/push/otlp_writer.h"
+
+namespace pingloom::collector::otlp_test {
+namespace {
+
+// What the fields mean is read back in test_push, by a receiver.
+TEST(Otlp, LargePushesAreDivided) {
+  Otlp format("dpu-1");
+  const auto out = format.writer(kSecond)();
+  constexpr std::size_t kPoints = 40'000;
+  out->family("many", "gauge", "");
+  for (std::size_t i = 0; i < kPoints; ++i) {
+    LabelText labels;
+    labels.add("i", std::string(100, 'x') + std::to_string(i));
+    out->sample(i, labels);
+  }
+  const std::string written = out->take();
+  std::size_t most = 0;
+  forEachMetric(written, [&](const OtlpRecord& record) {
+    most = std::max(most, record.metric.size());
+    EXPECT_NE(record.metric.find("many"), std::string_view::npos);
+  });
+  EXPECT_LT(most, 260U * 1024);
+  const auto requests = format.requests(written, kSecond, 7);
+  EXPECT_GE(requests.size(), 3U);
+  std::size_t points = 0;
+  for (const PushRequest& request : requests) {
+    points += request.samples;
+    EXPECT_EQ(request.encoding, "gzip");
+    EXPECT_EQ(request.made, 7);
+    EXPECT_LT(request.body.size(), Otlp::kMaxRequest);
+  }
+  EXPECT_EQ(points, kPoints);
+}
+
+TEST(Otlp, NothingIsNoRequest) {
+  Otlp format("dpu-1");
+  const auto out = format.writer(kSecond)();
+  out->family("empty", "gauge", "It has no samples.");
+  EXPECT_TRUE(format.requests(out->take(), kSecond, 0).empty());
+}
+
+}  // namespace
+}  // namespace pingloom::collector::otlp_test
