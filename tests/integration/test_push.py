@@ -169,7 +169,7 @@ class Receiver(http.server.ThreadingHTTPServer):
     """A receiver whose next answer the test chooses."""
 
     def __init__(self):
-        self.status, self.headers, self.requests = 204, {}, []
+        self.status, self.headers, self.body, self.requests = 204, {}, b"", []
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
@@ -183,8 +183,7 @@ class Receiver(http.server.ThreadingHTTPServer):
                 for name, value in headers.items():
                     self.send_header(name, value)
                 self.end_headers()
-                if status == 401:
-                    self.wfile.write(b"who are you?")
+                self.wfile.write(b"who are you?" if status == 401 else server.body)
 
             def log_message(self, *_):
                 pass
@@ -304,6 +303,10 @@ class OpenTelemetry(ReceiverCase):
         self.assertEqual([bound for bound, _ in buckets], [*bounds, math.inf])
         self.assertEqual([value for _, value in buckets], list(itertools.accumulate(counts)))
         self.assertGreater(self.pushed("sent", "samples", "otlp"), 3)
+        # partial_success { rejected_data_points: 3 error_message: "too old" }
+        self.receiver.body = b"\x0a\x0b\x08\x03\x12\x07too old"
+        eventually(lambda: self.pushed("refused", "samples", "otlp") >= 6, 60, "what is rejected is counted", 0.2)
+        self.assertEqual(self.collectors["collector"].log().count("rejects a part: too old"), 1)
 
 
 class Refusals(ReceiverCase):

@@ -1,5 +1,8 @@
 #include "collector/push/otlp.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
 #include <memory>
 
 #include "collector/push/otlp_writer.h"
@@ -9,12 +12,17 @@
 namespace pingloom::collector {
 namespace {
 
+using google::protobuf::internal::WireFormatLite;
+using google::protobuf::io::CodedInputStream;
+
 // Field numbers of ExportMetricsServiceRequest, ResourceMetrics, Resource and ScopeMetrics.
 namespace otlp_request {
 constexpr unsigned kResourceMetrics = 1;
 constexpr unsigned kResource = 1, kScopeMetrics = 2;
 constexpr unsigned kAttributes = 1, kKey = 1, kValue = 2, kStringValue = 1;
 constexpr unsigned kScope = 1, kScopeName = 1;
+// The answer: ExportMetricsServiceResponse and ExportMetricsPartialSuccess.
+constexpr unsigned kPartialSuccess = 1, kRejectedPoints = 1, kErrorMessage = 2;
 }  // namespace otlp_request
 
 void appendAttribute(std::string& resource, std::string_view key, std::string_view content) {
@@ -24,6 +32,24 @@ void appendAttribute(std::string& resource, std::string_view key, std::string_vi
   protobuf::appendBytes(attribute, otlp_request::kKey, key);
   protobuf::appendBytes(attribute, otlp_request::kValue, value);
   protobuf::appendBytes(resource, otlp_request::kAttributes, attribute);
+}
+
+// Reads the fields of a message; `read(field, in)` returns whether it has read one. Returns whether
+// the message is well-formed.
+template <typename Read>
+bool readFields(CodedInputStream& in, Read read) {
+  while (const std::uint32_t tag = in.ReadTag()) {
+    if (!read(tag, in) && !WireFormatLite::SkipField(&in, tag)) return false;
+  }
+  return in.ConsumedEntireMessage();
+}
+
+bool readRejection(CodedInputStream& in, PushRejection& found) {
+  return readFields(in, [&](std::uint32_t tag, CodedInputStream& from) {
+    if (tag == otlp_request::kRejectedPoints << 3) return from.ReadVarint64(&found.samples);
+    if (tag != (otlp_request::kErrorMessage << 3 | 2)) return false;
+    return WireFormatLite::ReadBytes(&from, &found.reason);
+  });
 }
 
 }  // namespace
@@ -51,6 +77,21 @@ PushRequest Otlp::request(std::string_view metrics, std::size_t points, Nanos no
   protobuf::appendBytes(body, otlp_request::kResourceMetrics, resource_metrics);
   if (auto compressed = http::gzip(body)) return {std::move(*compressed), "gzip", points, now};
   return {std::move(body), "", points, now};
+}
+
+PushRejection Otlp::rejectionIn(const std::string& body) const {
+  CodedInputStream in(reinterpret_cast<const std::uint8_t*>(body.data()),
+                      static_cast<int>(body.size()));
+  std::string partial;
+  const bool whole = readFields(in, [&](std::uint32_t tag, CodedInputStream& from) {
+    return tag == (otlp_request::kPartialSuccess << 3 | 2) &&
+           WireFormatLite::ReadBytes(&from, &partial);
+  });
+  CodedInputStream inner(reinterpret_cast<const std::uint8_t*>(partial.data()),
+                         static_cast<int>(partial.size()));
+  PushRejection found;
+  if (!whole || !readRejection(inner, found)) return {};
+  return found;
 }
 
 std::vector<PushRequest> Otlp::requests(std::string written, Nanos /*now_utc*/, Nanos now) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,12 @@ struct PushRequest {
   Nanos made = 0;  // monotonic
 };
 
+// What a receiver rejects of a request that it takes.
+struct PushRejection {
+  std::uint64_t samples = 0;
+  std::string reason;
+};
+
 class PushFormat {
  public:
   PushFormat() = default;
@@ -32,6 +39,8 @@ class PushFormat {
   // Divides what writers have written into requests, in the order in which they have to arrive.
   // `now` is monotonic.
   virtual std::vector<PushRequest> requests(std::string written, Nanos now_utc, Nanos now) = 0;
+  // Reads the body of an answer of status 2xx; a malformed one says nothing.
+  virtual PushRejection rejectionIn(const std::string& /*body*/) const { return {}; }
   virtual std::string contentType() const = 0;
   // Further headers of all requests.
   virtual std::vector<std::pair<std::string, std::string>> headers() const = 0;

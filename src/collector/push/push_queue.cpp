@@ -52,7 +52,8 @@ const PushRequest* PushQueue::due(Nanos now) const {
 
 Nanos PushQueue::dueAt() const { return queue_.empty() ? INT64_MAX : retry_at_; }
 
-std::string PushQueue::answered(const Result<http::ClientResponse>& answer, Nanos now) {
+std::string PushQueue::answered(const Result<http::ClientResponse>& answer, Nanos now,
+                                const PushRejection& rejection) {
   if (!answer || isRetried(answer->status)) {
     count(PushFigures::kFailed);
     Nanos pause = backoff_.fail();
@@ -66,7 +67,13 @@ std::string PushQueue::answered(const Result<http::ClientResponse>& answer, Nano
   const bool taken = answer->status / 100 == 2;
   count(taken ? PushFigures::kSent : PushFigures::kRefused);
   if (taken) figures_.bytes_sent += queue_.front().body.size();
+  const std::uint64_t rejected = std::min<std::uint64_t>(rejection.samples, queue_.front().samples);
   removeFirst();
+  if (taken && rejected > 0) {
+    figures_.samples[PushFigures::kSent] -= rejected;
+    figures_.samples[PushFigures::kRefused] += rejected;
+    return note("the receiver rejects a part: " + asOneLine(rejection.reason, kMaxPushReason));
+  }
   if (!taken) return note(reasonOf(*answer) + "; what it refuses is dropped");
   return std::exchange(problem_, "").empty() ? "" : "the receiver takes what is pushed again";
 }

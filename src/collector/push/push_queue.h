@@ -47,9 +47,11 @@ class PushQueue {
   const PushRequest* due(Nanos now) const;
   // Returns when the next request is due; INT64_MAX if none waits.
   Nanos dueAt() const;
-  // Takes in what became of the oldest request. Returns what there is to log: the first failure or
-  // refusal, one for another reason, or that it works again; "" if nothing.
-  std::string answered(const Result<http::ClientResponse>& answer, Nanos now);
+  // Takes in what became of the oldest request, and what the receiver rejects of it if it takes it.
+  // Returns what there is to log: the first failure or refusal, one for another reason, or that it
+  // works again; "" if nothing.
+  std::string answered(const Result<http::ClientResponse>& answer, Nanos now,
+                       const PushRejection& rejection = {});
   PushFigures figures() const;
 
  private:

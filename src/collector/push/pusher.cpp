@@ -73,9 +73,11 @@ void Pusher::run() {
     if (const PushRequest* request = queue_.due(now)) {
       lock.unlock();
       const auto answer = send(*request);
+      const bool taken = answer && answer->status / 100 == 2;
+      const PushRejection rejection = taken ? format_->rejectionIn(answer->body) : PushRejection{};
       lock.lock();
       if (stop_) return;  // the answer says that it was cancelled
-      const std::string said = queue_.answered(answer, monotonicNow());
+      const std::string said = queue_.answered(answer, monotonicNow(), rejection);
       if (!said.empty()) log::warning("push to {}: {}", name_, said);
       continue;
     }

@@ -40,6 +40,20 @@ TEST(Otlp, LargePushesAreDivided) {
   EXPECT_EQ(points, kPoints);
 }
 
+TEST(Otlp, ReadsWhatIsRejected) {
+  using namespace std::string_literals;
+  const Otlp format("dpu-1");
+  // ExportMetricsServiceResponse { partial_success { rejected_data_points: 300 error_message: "old"
+  // } }
+  const PushRejection found = format.rejectionIn("\x0a\x08\x08\xac\x02\x12\x03old"s);
+  EXPECT_EQ(found.samples, 300U);
+  EXPECT_EQ(found.reason, "old");
+  for (const std::string& body : {""s, "\x0a\x00"s, "{}"s, "\x0a\x08\x08\xac"s,
+                                  "\x0a\x03\x08\xff\xff"s, std::string(9, '\xff')}) {
+    EXPECT_EQ(format.rejectionIn(body).samples, 0U) << testing::PrintToString(body);
+  }
+}
+
 TEST(Otlp, NothingIsNoRequest) {
   Otlp format("dpu-1");
   const auto out = format.writer(kSecond)();

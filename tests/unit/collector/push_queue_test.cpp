@@ -76,6 +76,17 @@ TEST(PushQueue, DropsWhatIsRefused) {
   EXPECT_EQ(queue.figures().samples[PushFigures::kRefused], 30U);
 }
 
+TEST(PushQueue, CountsWhatIsRejectedInPart) {
+  PushQueue queue;
+  queue.add(requests({"first", "second", "third"}));
+  EXPECT_THAT(queue.answered(status(200), 0, {3, "too\nold"}), HasSubstr("a part: too old"));
+  EXPECT_EQ(queue.answered(status(200), 0, {UINT64_MAX, "too\nold"}), "") << "it was logged";
+  EXPECT_EQ(queue.answered(status(200), 0), "the receiver takes what is pushed again");
+  EXPECT_EQ(queue.figures().samples[PushFigures::kSent], 17U);
+  EXPECT_EQ(queue.figures().samples[PushFigures::kRefused], 13U);
+  EXPECT_EQ(queue.figures().requests[PushFigures::kSent], 3U);
+}
+
 TEST(PushQueue, DropsTheOldestWhenItIsFull) {
   PushQueue queue(10);
   queue.add(requests({"first", "second", "third"}));
