@@ -8,12 +8,12 @@
 namespace pingloom::collector {
 
 template <typename Format>
-void PushService::setTarget(std::shared_ptr<Pusher>& pusher, const char* name,
+void PushService::setTarget(std::unique_ptr<Pusher>& pusher, const char* name,
                             const std::optional<PushTarget>& target) {
   if (pusher == nullptr ? !target.has_value() : target == pusher->target()) return;
-  std::shared_ptr<Pusher> other;
+  std::unique_ptr<Pusher> other;
   if (target) {
-    other = std::make_shared<Pusher>(name, *target, std::make_unique<Format>(instance_), render_);
+    other = std::make_unique<Pusher>(name, *target, std::make_unique<Format>(instance_), render_);
   }
   {
     const std::lock_guard lock(mutex_);
@@ -31,7 +31,7 @@ void PushService::metrics(MetricsWriter& out, Nanos now) const {
   std::vector<std::pair<std::string, PushFigures>> targets;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& pusher : {remote_write_, otlp_}) {
+    for (const Pusher* pusher : {remote_write_.get(), otlp_.get()}) {
       if (pusher != nullptr) targets.emplace_back(pusher->name(), pusher->figures());
     }
   }

@@ -28,14 +28,14 @@ class PushService {
  private:
   // Replaces the target's pusher unless it already is as it should be.
   template <typename Format>
-  void setTarget(std::shared_ptr<Pusher>& pusher, const char* name,
+  void setTarget(std::unique_ptr<Pusher>& pusher, const char* name,
                  const std::optional<PushTarget>& target);
 
   const std::string instance_;
   const RenderMetrics render_;
   mutable std::mutex mutex_;  // guards the pointers
-  std::shared_ptr<Pusher> remote_write_;
-  std::shared_ptr<Pusher> otlp_;
+  std::unique_ptr<Pusher> remote_write_;
+  std::unique_ptr<Pusher> otlp_;
 };
 
 }  // namespace pingloom::collector
