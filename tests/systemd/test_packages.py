@@ -93,7 +93,7 @@ class Packages(Installation):
     def test_6_by_apt_it_waits_for_its_configuration(self):
         self.host.run("sh", "-c", f"cd /{self.folder.relative_to(self.host.root)} && "
                       "dpkg -i deps/libzmq5_* deps/libprotobuf32_* deps/libyaml-cpp* deps/libspdlog* deps/libfmt9* deps/libboost-program* "
-                      "deps/libisal2* deps/libibverbs1* deps/libnl-* deps/libsodium* deps/libpgm* deps/libnorm* deps/libhiredis* "
+                      "deps/libisal2* deps/libsnappy1v5* deps/libibverbs1* deps/libnl-* deps/libsodium* deps/libpgm* deps/libnorm* deps/libhiredis* "
                       "deps/libsqlite3* deps/libncurses6* deps/libncurses* deps/libtinfo* 2>&1; dpkg -i pingloom-cli_*-2_* pingloom-agent_*-2_* 2>&1", check=False)
         self.assertEqual(self.version(), "0.1.0-2")
         self.assertFalse(self.active(AGENT))
