@@ -45,7 +45,7 @@ for value in (0.05, 0.5, 0.5, 5): bounded.observe(value)
 pages.counter("jobs_total", "Jobs.").add(7)
 time.sleep(600)
 """
-TOKEN = "0123456789abcdef0123456789abcdef"
+TOKEN = "a.short+token"  # receivers have rules of their own
 
 
 class PushCase(PagesCase):
@@ -312,7 +312,7 @@ class OpenTelemetry(ReceiverCase):
 class Refusals(ReceiverCase):
     def setUp(self):
         super().setUp()
-        self.start_pushing("remote_write", "f" * 32)
+        self.start_pushing("remote_write", "wrong")
 
     def log(self):
         return self.collectors["collector"].log()
@@ -321,6 +321,8 @@ class Refusals(ReceiverCase):
         eventually(lambda: len(self.receiver.answered(401)) >= 3, 60, "the wrong token is refused", 0.2)
         eventually(lambda: self.pushed("refused") >= 3, 20, "refusals are counted", 0.2)
         self.assertEqual(self.log().count("the receiver answers 401: who are you?; write 'token: FILE'"), 1)
+        self.set_token("two words")
+        eventually(lambda: "must contain a token without spaces" in self.log(), 60, "a malformed one is refused", 0.2)
         self.set_token(TOKEN)
         eventually(lambda: self.pushed("sent") >= 2, 60, "the right one is accepted", 0.2)
         _, path, _, headers, _ = self.receiver.answered(204)[0]

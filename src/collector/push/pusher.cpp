@@ -7,10 +7,28 @@
 #include <utility>
 
 #include "common/log.h"
+#include "common/secret_file.h"
+#include "common/text.h"
 #include "common/time.h"
-#include "http/tokens.h"
 
 namespace pingloom::collector {
+namespace {
+
+constexpr std::size_t kMaxPushToken =
+    16 * 1024;  // bytes of the file; some tokens are signed documents
+
+// Receivers have rules of their own for tokens, so a token is any word.
+Result<std::string> readPushToken(const std::filesystem::path& file) {
+  const auto text = readSecretFile(file, kMaxPushToken);
+  if (!text) return tl::unexpected(text.error());
+  const std::string_view token = trimmed(*text);
+  if (token.empty() || !isOneWord(token)) {
+    return makeError(file.string(), "must contain a token without spaces and nothing else");
+  }
+  return std::string(token);
+}
+
+}  // namespace
 
 Pusher::Pusher(std::string name, PushTarget target, std::unique_ptr<PushFormat> format,
                RenderMetrics render)
@@ -44,8 +62,9 @@ void Pusher::render(Nanos now) {
 Result<http::ClientResponse> Pusher::send(const PushRequest& request) const {
   http::Site site{target_.url, "", target_.ca, "ca: FILE"};
   if (!target_.token.empty()) {
-    auto token = http::loadToken(target_.token);
-    if (!token) return tl::unexpected(token.error());
+    auto token = readPushToken(target_.token);
+    // The queue logs the reason only, so that names the file.
+    if (!token) return makeError(target_.url, token.error().text());
     site.token = std::move(*token);
   }
   http::ClientRequest post;
