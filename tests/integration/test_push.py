@@ -336,17 +336,17 @@ class Refusals(ReceiverCase):
 
         eventually(bytes_agree, 30, "the bytes are those that the receiver has taken", 0.1)
 
-        self.receiver.status, self.receiver.headers = 301, {"Location": "/elsewhere"}
+        self.receiver.headers, self.receiver.status = {"Location": "/elsewhere"}, 301
         eventually(lambda: len(self.receiver.answered(301)) >= 2, 60, "it redirects", 0.2)
         eventually(lambda: "redirects are not followed" in self.log(), 20, "the log says so", 0.2)
         self.assertEqual({request[1] for request in self.receiver.requests}, {"/receive"})
 
-        self.receiver.status, self.receiver.headers = 429, {"Retry-After": "4"}
+        self.receiver.headers, self.receiver.status = {"Retry-After": "4"}, 429
         eventually(lambda: len(self.receiver.answered(429)) >= 2, 60, "it asks to wait", 0.2)
         first, second = self.receiver.answered(429)[:2]
         self.assertEqual(first[4], second[4], "the same request is repeated")
         self.assertGreater(second[0] - first[0], 3.9)
-        self.receiver.status, self.receiver.headers = 204, {}
+        self.receiver.headers, self.receiver.status = {}, 204
         eventually(lambda: self.receiver.requests[-1][2] == 204, 60, "it takes them again", 0.2)
         self.assertEqual(next(request for request in self.receiver.answered(204) if request[0] > second[0])[4], first[4])
 
