@@ -468,6 +468,7 @@ void Controller::publish(Instant now) {
   }
   status->agents_sent_away = server_->agentsSentAway();
   status->batches_relayed = counters.batches_relayed;
+  status->relayed_refused = counters.relayed_refused;
   if (others_ != nullptr) status->controllers_heard = others_->heard();
   if (feed_) status->followers_restarted = feed_->restarts();
   status->history = ledger_->status();

@@ -29,6 +29,7 @@ struct IntakeCounters {
   // batches that were only shown; they arrive again to be committed
   std::uint64_t batches_shown = 0;
   std::uint64_t batches_relayed = 0;  // shown because another controller has told them
+  ReportFaults relayed_refused{};     // of what other controllers have told
   std::uint64_t rows_committed = 0;
   std::uint64_t rows_ignored = 0;
   ReportFaults refused{};
@@ -60,14 +61,13 @@ class BatchIntake {
     std::optional<wire::BatchId> acknowledge;  // everything up to this batch was committed before
     std::uint64_t refused = 0;  // number of refused reports, or 1 for the batch itself
     std::string first_fault;    // the reason of the first refusal
-    bool shown = false;         // whether the grid has its reports
   };
   // Takes a frame of BatchKind kBatch or kLive; `frame` points into the memory that `owner` keeps.
-  Verdict take(Agent& agent, std::string_view frame, std::shared_ptr<const void> owner,
-               Instant now);
-  // Shows a frame that another controller has taken from one of its agents. Faults are that
-  // controller's to report.
-  void takeRelayed(const Agent& agent, std::string_view frame, Instant now);
+  // `told`, unless it is nullptr, becomes what the grid shows of it; no reports if that is nothing.
+  Verdict take(Agent& agent, std::string_view frame, std::shared_ptr<const void> owner, Instant now,
+               wire::RelayedBatch* told = nullptr);
+  // Shows what another controller tells of a batch. Returns the reason of the first refusal, or "".
+  std::string takeRelayed(const Agent& agent, const wire::RelayedBatch& batch, Instant now);
 
   // Notes a reading of the clocks. Windows may end at most kMaxAhead after the highest wall-clock
   // time so far. The value of an earlier run is the end of the newest window that it committed.
@@ -87,12 +87,21 @@ class BatchIntake {
     ReportFault fault;
     std::string text;
   };
-  void show(const Agent& agent, const BatchParts& parts, Instant now);
-  void commit(Agent& agent, const BatchParts& parts, LedgerBatch batch, Instant now,
-              Verdict& verdict);
-  // Applies a report to the grid. `counted`: its batch was counted before.
-  tl::expected<ReportHead, BadReport> takeReport(const Agent& agent, wire::BatchId id, bool counted,
-                                                 std::string_view report, Instant now);
+  // The batch that a report belongs to.
+  struct Origin {
+    const Agent& agent;
+    wire::BatchId id;
+    bool counted = true;  // whether it was counted before
+    wire::RelayedBatch* told = nullptr;
+  };
+  void show(const Agent& agent, const BatchParts& parts, wire::RelayedBatch* told, Instant now);
+  void commit(Agent& agent, const BatchParts& parts, LedgerBatch batch, wire::RelayedBatch* told,
+              Instant now, Verdict& verdict);
+  // Applies a report to the grid.
+  tl::expected<ReportHead, BadReport> takeReport(const Origin& origin, std::string_view report,
+                                                 Instant now);
+  tl::expected<ReportHead, BadReport> checkHead(const Agent& agent, const wire::Report& report,
+                                                Instant now);
   void refuse(const BadReport& bad, Verdict& verdict);
 
   Registry& registry_;

@@ -254,8 +254,10 @@ void ControlServer::nudge(Agent& agent, Instant now) {
 
 void ControlServer::takeBatch(Agent& agent, std::unique_ptr<net::ZmqFrame> frame, Instant now) {
   const std::shared_ptr<net::ZmqFrame> owner = std::move(frame);
-  const auto verdict = intake_.take(agent, owner->bytes(), owner, now);
-  if (feed_ != nullptr && verdict.shown) feed_->batch(agent, owner->bytes(), now);
+  const bool followed = feed_ != nullptr && feed_->followed();
+  wire::RelayedBatch told;
+  const auto verdict = intake_.take(agent, owner->bytes(), owner, now, followed ? &told : nullptr);
+  if (told.reports_size() > 0) feed_->batch(agent, std::move(told), now);
   if (verdict.acknowledge) acknowledge(agent.route, *verdict.acknowledge);
   if (verdict.refused > 0) {
     refuse(agent.route, wire::Refused::BAD_MESSAGE, verdict.first_fault, verdict.refused);

@@ -15,28 +15,6 @@ constexpr std::size_t kMassChange = 64;
 constexpr Nanos kMinPublishPause = 20 * kMillisecond;
 constexpr Nanos kMaxPublishPause = kSecond;
 
-// Agents report in the plan's order, so the next destination is nearly always the next index.
-class DestinationFinder {
- public:
-  explicit DestinationFinder(const plan::AddressList& list) : list_(list) {}
-  std::optional<std::uint32_t> find(const IpAddress& address) {
-    for (std::uint32_t skip = 0; skip < 2; ++skip) {
-      const std::uint32_t at = next_ + skip;
-      if (at < list_.size() && list_[at] == address) {
-        next_ = at + 1;
-        return at;
-      }
-    }
-    const auto at = indexOf(list_, address);
-    if (at) next_ = *at + 1;
-    return at;
-  }
-
- private:
-  const plan::AddressList& list_;
-  std::uint32_t next_ = 0;
-};
-
 }  // namespace
 
 std::optional<Grid::Place> Grid::placeOf(std::string_view probe, const IpAddress& source) const {
@@ -45,96 +23,6 @@ std::optional<Grid::Place> Grid::placeOf(std::string_view probe, const IpAddress
   const auto index = indexOf(plan_->probes[found->second].sources, source);
   if (!index) return std::nullopt;
   return Place{found->second, *index};
-}
-
-// Incarnations of different agents cannot be compared. A report of an agent always replaces
-// restored rows.
-bool Grid::outdated(const SourceRows& have, AgentId agent, const ReportHead& head,
-                    const Origin& origin) const {
-  if (origin.agent == 0 && agent != 0) return true;
-  const bool comparable = agent == origin.agent || agent == 0;
-  if (comparable && origin.incarnation != have.incarnation) {
-    return origin.incarnation < have.incarnation;
-  }
-  return head.start_utc < have.window_start_utc;
-}
-
-Result<Grid::Applied> Grid::apply(ReportView& report, const ReportHead& head, const Origin& origin,
-                                  Instant now) {
-  const auto place = placeOf(report.head().probe(), head.source);
-  if (!place) return readRows(report, {});
-  const ProbeGrid& probe = plan_->probes[place->first];
-  Slot& slot = slots_[place->first][place->second];
-  const SourceRows* have = slot.snapshot->rows.get();
-  if (probe.spec.protocol != head.protocol || head.path > probe.paths()) {
-    return readRows(report, {});
-  }
-  // The row of all paths together has the samples of each. Replayed windows count too.
-  Use use{place, nullptr, latency_ != nullptr && !origin.counted && head.path == 0};
-  if (have != nullptr && outdated(*have, slot.agent, head, origin)) return readRows(report, use);
-  // A source's window may arrive in several reports.
-  const bool same_window = have != nullptr && have->incarnation == origin.incarnation &&
-                           have->window_start_utc == head.start_utc && slot.agent == origin.agent;
-  auto rows = same_window ? std::make_shared<SourceRows>(*have) : std::make_shared<SourceRows>();
-  rows->incarnation = origin.incarnation;
-  rows->window_index = head.window_index;
-  rows->window_start_utc = head.start_utc;
-  rows->window = head.window;
-  if (!same_window) rows->reported_utc = origin.reported_utc;
-  rows->clock = head.clock;
-  rows->device = report.head().device();
-  rows->rows.resize(probe.destinations.size());
-  if (have != nullptr) rows->rows.reserve(have->rows.entries().size());
-  rows->paths.resize(probe.paths());
-  use.rows = &rows->rows;
-  auto applied = head.path == 0 ? readRows(report, use) : readPath(report, use, head.path, *rows);
-  if (!applied) return applied;
-  ++reports_;
-  slot.agent = origin.agent;
-  slot.elsewhere = origin.elsewhere;
-  const auto counted = same_window ? slot.snapshot->rows : nullptr;
-  refresh(*place, std::move(rows), now, true, counted.get());
-  watchStale(*place);
-  return applied;
-}
-
-// The path's rows are copied, because other snapshots may hold them.
-Result<Grid::Applied> Grid::readPath(ReportView& report, const Use& use, std::uint32_t path,
-                                     SourceRows& rows) {
-  auto& known = rows.paths[path - 1];
-  auto next =
-      known == nullptr ? std::make_shared<Rows>(rows.rows.size()) : std::make_shared<Rows>(*known);
-  auto applied = readRows(report, {use.place, next.get()});
-  if (applied) known = std::move(next);
-  return applied;
-}
-
-Result<Grid::Applied> Grid::readRows(ReportView& report, const Use& use) {
-  static const ProbeGrid no_probe;
-  const ProbeGrid& probe = use.place ? plan_->probes[use.place->first] : no_probe;
-  Applied applied;
-  DestinationFinder finder(probe.destinations);
-  IpAddress destination;
-  Row row;
-  if (use.count) latency_->begin(use.place->first, use.place->second);
-  for (std::size_t i = 0; i < report.rows().size(); ++i) {
-    const auto message = report.row(i);
-    if (!message) return tl::unexpected(message.error());
-    if (auto status = readRow(**message, destination, row); !status) {
-      return tl::unexpected(status.error());
-    }
-    const auto index = finder.find(destination);
-    const bool known = index && isPair(probe, use.place->second, *index);
-    if (known && use.count) latency_->add(*index, **message);
-    if (known && use.rows != nullptr) {
-      (*use.rows)[*index] = row;
-      ++applied.taken;
-    } else {
-      ++applied.ignored;
-    }
-  }
-  if (use.count) latency_->commit();
-  return applied;
 }
 
 void Grid::refresh(Place place, std::shared_ptr<const SourceRows> rows, Instant now, bool fresh,

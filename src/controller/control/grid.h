@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,11 +67,16 @@ class Grid {
   struct Applied {
     std::uint64_t taken = 0;
     std::uint64_t ignored = 0;  // rows of pairs that left the plan, or older than the known row
+    bool shown = false;         // whether it is the newest window, or belongs to it
   };
   // Applies the whole report or nothing. A report that contradicts itself is refused even if its
-  // rows would be ignored.
+  // rows would be ignored. `told`, unless it is nullptr, gets the rows that were taken, as other
+  // controllers read them (relayed_rows.h); after a refusal it is unspecified.
   Result<Applied> apply(ReportView& report, const ReportHead& head, const Origin& origin,
-                        Instant now);
+                        Instant now, std::string* told = nullptr);
+  // Applies what another controller tells of a report. `head` is the report's.
+  Result<Applied> apply(const wire::RelayedReport& report, const ReportHead& head,
+                        const Origin& origin, Instant now);
 
   // From their next window on, pairs with one of these addresses are not judged.
   void setMaintenance(std::unordered_set<IpAddress, IpAddressHash> addresses) {
@@ -129,9 +135,11 @@ class Grid {
     Rows* rows = nullptr;        // nullptr: the rows are not shown
     bool count = false;          // REQUIRES: place
   };
-  Result<Applied> readRows(ReportView& report, const Use& use);
-  Result<Applied> readPath(ReportView& report, const Use& use, std::uint32_t path,
-                           SourceRows& rows);
+  using ReadRows = std::function<Result<Applied>(const Use&)>;
+  Result<Applied> show(const wire::Report& fields, const ReportHead& head, const Origin& origin,
+                       Instant now, const ReadRows& read);
+  Result<Applied> readRows(ReportView& report, const Use& use, std::string* told);
+  Result<Applied> readRelayedRows(std::string_view rows, const Use& use);
 
   Nanos staleAt(std::uint32_t probe, const SourceRows& rows) const;
   // Returns a snapshot of these rows with all states derived at `now`.

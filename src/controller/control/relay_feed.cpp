@@ -163,7 +163,7 @@ void RelayFeed::tellAll(Follower& follower) {
 
 void RelayFeed::registered(Agent& agent, bool fresh, Instant now) {
   agent.told_alive = agent.info.alive;
-  if (wire::Relay* relay = add(agent.info.host, 0, now)) {
+  if (wire::Relay* relay = add(agent.info.host, now)) {
     encodeAgent(agent, *relay->mutable_agent());
     relay->mutable_agent()->set_fresh(fresh);
     gathered_bytes_ += relay->ByteSizeLong();
@@ -171,20 +171,21 @@ void RelayFeed::registered(Agent& agent, bool fresh, Instant now) {
 }
 
 void RelayFeed::heartbeat(const Agent& agent, const wire::Heartbeat& heartbeat, Instant now) {
-  if (wire::Relay* relay = add(agent.info.host, 0, now)) {
+  if (wire::Relay* relay = add(agent.info.host, now)) {
     *relay->mutable_heartbeat() = heartbeat;
     gathered_bytes_ += relay->ByteSizeLong();
   }
 }
 
-void RelayFeed::batch(const Agent& agent, std::string_view frame, Instant now) {
-  if (wire::Relay* relay = add(agent.info.host, frame.size(), now)) {
-    relay->set_batch(frame.data(), frame.size());
+void RelayFeed::batch(const Agent& agent, wire::RelayedBatch&& shown, Instant now) {
+  if (wire::Relay* relay = add(agent.info.host, now)) {
+    *relay->mutable_batch() = std::move(shown);
+    gathered_bytes_ += relay->ByteSizeLong();
   }
 }
 
 void RelayFeed::paths(const Agent& agent, const wire::PathReport& report, Instant now) {
-  if (wire::Relay* relay = add(agent.info.host, 0, now)) {
+  if (wire::Relay* relay = add(agent.info.host, now)) {
     *relay->mutable_paths() = report;
     gathered_bytes_ += relay->ByteSizeLong();
   }
@@ -201,14 +202,14 @@ void RelayFeed::presenceChanged(const std::vector<IpAddress>& addresses, Instant
       continue;
     }
     agent.told_alive = false;
-    if (wire::Relay* relay = add(agent.info.host, 0, now)) {
+    if (wire::Relay* relay = add(agent.info.host, now)) {
       relay->mutable_gone()->set_last_seen_utc_ns(agent.info.last_seen_utc);
     }
   }
 }
 
 // Returns nullptr if nobody follows.
-wire::Relay* RelayFeed::add(const std::string& host, std::size_t bytes, Instant now) {
+wire::Relay* RelayFeed::add(const std::string& host, Instant now) {
   if (followers_.empty()) return nullptr;
   if (gathered_bytes_ > kPieceBytes) {
     encodeGathered();
@@ -216,7 +217,7 @@ wire::Relay* RelayFeed::add(const std::string& host, std::size_t bytes, Instant 
   }
   wire::Relay* relay = gathered_.mutable_relays()->add_relays();
   relay->set_host(host);
-  gathered_bytes_ += bytes + host.size();
+  gathered_bytes_ += host.size();
   gathered_mono_ = std::min(gathered_mono_, now.mono + kGather);
   return relay;
 }

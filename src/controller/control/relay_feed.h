@@ -3,8 +3,9 @@
 // by a Follow message each second. It first gets all that is known, then everything in order. What
 // one cannot take in time waits here; if too much waits, it starts from the beginning again. The
 // control thread; the owner calls runDue() at nextDue(). Bounds: kMaxFollowers followers,
-// kMaxWaiting bytes for each (which all share as far as they are the same), kPieceBytes that are
-// not encoded yet.
+// kMaxWaiting bytes for each (which all share as far as they are the same), and kPieceBytes and one
+// relay that are not encoded yet. A batch that is told takes at most about three times the bytes
+// that its agent sent (relayed_rows.h), so a piece with it fits into a follower's message.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "control.pb.h"
@@ -43,11 +43,14 @@ class RelayFeed {
   // Takes a Follow, or returns the reason for refusing it: only members of the cluster may follow.
   std::optional<Refusal> follow(const std::string& route, const wire::Follow& follow, Instant now);
 
+  // Whether anybody follows. Otherwise nothing has to be told.
+  bool followed() const { return !followers_.empty(); }
   // REQUIRES: the agents are registered here.
   // `fresh`: it has just registered, and was not only heard again.
   void registered(Agent& agent, bool fresh, Instant now);
   void heartbeat(const Agent& agent, const wire::Heartbeat& heartbeat, Instant now);
-  void batch(const Agent& agent, std::string_view frame, Instant now);
+  // `shown` is what the grid shows of it.
+  void batch(const Agent& agent, wire::RelayedBatch&& shown, Instant now);
   void paths(const Agent& agent, const wire::PathReport& report, Instant now);
   // Takes the result of Registry::takeChanged(), and tells which agents are gone or back.
   void presenceChanged(const std::vector<IpAddress>& addresses, Instant now);
@@ -69,7 +72,7 @@ class RelayFeed {
     std::size_t max_waiting = 0;
   };
 
-  wire::Relay* add(const std::string& host, std::size_t bytes, Instant now);
+  wire::Relay* add(const std::string& host, Instant now);
   void encodeGathered();
   void tellAll(Follower& follower);
   void give(Follower& follower, Piece piece);

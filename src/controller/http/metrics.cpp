@@ -47,6 +47,14 @@ void pinglistMetrics(MetricsText& text, const GridPlan& plan, const ControlStatu
   }
 }
 
+void reportFaults(MetricsText& text, std::string_view name, std::string_view help,
+                  const ReportFaults& refused) {
+  text.family(name, "counter", help);
+  for (std::size_t i = 0; i < kReportFaultNames.size(); ++i) {
+    text.sample(refused[i], {{"reason", kReportFaultNames[i]}});
+  }
+}
+
 void resultMetrics(MetricsText& text, const ControlStatus& control) {
   text.counter("pingloom_controller_batches_committed_total",
                "Committed batches from agents, each counted once.", control.batches_committed);
@@ -71,11 +79,9 @@ void resultMetrics(MetricsText& text, const ControlStatus& control) {
   for (std::size_t i = 0; i < kRefusedNames.size(); ++i) {
     text.sample(control.refused_by_reason[i], {{"reason", kRefusedNames[i]}});
   }
-  text.family("pingloom_controller_reports_refused_total", "counter",
-              "Batches and reports from agents that were refused, by reason.");
-  for (std::size_t i = 0; i < kReportFaultNames.size(); ++i) {
-    text.sample(control.reports_refused[i], {{"reason", kReportFaultNames[i]}});
-  }
+  reportFaults(text, "pingloom_controller_reports_refused_total",
+               "Batches and reports from agents that were refused, by reason.",
+               control.reports_refused);
 }
 
 void keyMetrics(MetricsText& text, const std::optional<KeysStatus>& keys) {
@@ -147,6 +153,9 @@ void clusterMetrics(MetricsText& text, const ClusterStatus& cluster, const Contr
   text.counter("pingloom_controller_cluster_batches_relayed_total",
                "Batches of agents of other controllers that are shown here.",
                control.batches_relayed);
+  reportFaults(text, "pingloom_controller_cluster_reports_refused_total",
+               "Batches and reports that other controllers told and that were refused, by reason.",
+               control.relayed_refused);
   text.counter("pingloom_controller_cluster_followers_restarted_total",
                "Times that another controller was too slow for what this one told.",
                control.followers_restarted);

@@ -259,6 +259,7 @@ struct ControlStatus {
   // often one of them was too slow for what this one told.
   std::vector<std::string> controllers_heard;
   std::uint64_t batches_relayed = 0;
+  ReportFaults relayed_refused{};  // of what they have told
   std::uint64_t followers_restarted = 0;
   std::uint64_t agents_sent_away = 0;  // redirects to other controllers
 };

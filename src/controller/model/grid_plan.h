@@ -22,6 +22,29 @@ std::optional<std::uint32_t> probeNamed(const GridPlan& plan, std::string_view n
 // Returns the index of the address in the list.
 std::optional<std::uint32_t> indexOf(const plan::AddressList& list, const IpAddress& address);
 
+// Finds the destinations of a report. Agents report in the plan's order, so the next destination is
+// nearly always the next index. REQUIRES: the list outlives it.
+class DestinationFinder {
+ public:
+  explicit DestinationFinder(const plan::AddressList& list) : list_(list) {}
+  std::optional<std::uint32_t> find(const IpAddress& address) {
+    for (std::uint32_t skip = 0; skip < 2; ++skip) {
+      const std::uint32_t at = next_ + skip;
+      if (at < list_.size() && list_[at] == address) {
+        next_ = at + 1;
+        return at;
+      }
+    }
+    const auto at = indexOf(list_, address);
+    if (at) next_ = *at + 1;
+    return at;
+  }
+
+ private:
+  const plan::AddressList& list_;
+  std::uint32_t next_ = 0;
+};
+
 // Tells whether the source probes the destination: not itself unless the probe says so, never
 // across address families, and only what its plan samples. REQUIRES: both are in the lists.
 bool isPair(const ProbeGrid& probe, std::size_t source, std::size_t destination);

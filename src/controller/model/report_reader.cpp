@@ -66,18 +66,24 @@ void readCounts(const wire::RowView& in, Row& out) {
   out.jitter_ns = in.jitter_ns;
 }
 
+Status checkCounts(const Row& row) {
+  const std::uint64_t verdicts =
+      std::uint64_t{row.received} + row.lost + row.refused + row.unreachable;
+  if (verdicts != row.sent) {
+    return makeError("row", "sent is not received + lost + refused + unreachable");
+  }
+  if (row.misfit > row.unreachable) return makeError("row", "more misfit than unreachable");
+  if (row.ack_lost > row.received) return makeError("row", "more ACKs lost than PONGs received");
+  return {};
+}
+
 Status readRow(const wire::RowView& in, IpAddress& destination, Row& out) {
   const auto address = IpAddress::fromWire(in.destination);
   if (!address) return makeError("row", "bad destination address");
   destination = *address;
-  const std::uint64_t verdicts = std::uint64_t{in.received} + in.lost + in.refused + in.unreachable;
-  if (verdicts != in.sent) {
-    return makeError("row", "sent is not received + lost + refused + unreachable");
-  }
-  if (in.misfit > in.unreachable) return makeError("row", "more misfit than unreachable");
-  if (in.ack_lost > in.received) return makeError("row", "more ACKs lost than PONGs received");
   if (in.anomalous.size() > kAnomalies) return makeError("row", "unknown reason of anomaly");
   readCounts(in, out);
+  if (auto status = checkCounts(out); !status) return status;
   for (std::size_t part = 0; part < kRowParts.size(); ++part) {
     auto status = readPart(in.*wire::kRowViewParts[part], in.received, out.*kRowParts[part]);
     if (!status) return status;

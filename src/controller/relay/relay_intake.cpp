@@ -24,7 +24,7 @@ bool RelayIntake::take(const std::string& from, const wire::Relay& relay, Instan
     registry_.heardRelayed(*agent, now);
     takeHeartbeat(*agent, relay.heartbeat(), now);
   } else if (relay.has_batch()) {
-    batches_.takeRelayed(*agent, relay.batch(), now);
+    takeBatch(from, *agent, relay.batch(), now);
   } else if (relay.has_paths()) {
     (void)paths_.take(*agent, relay.paths(), now.utc);
   } else if (relay.has_gone()) {
@@ -61,6 +61,18 @@ void RelayIntake::takeAgent(const std::string& from, const wire::Relay& relay, I
   refused_[from][relay.host()] = now.mono;
   log::warning("agent {} of controller {} is not taken: another agent has its addresses",
                relay.host(), from);
+}
+
+// The other controller has checked what its agent said, so a fault here is its own.
+void RelayIntake::takeBatch(const std::string& from, const Agent& agent,
+                            const wire::RelayedBatch& batch, Instant now) {
+  const std::string fault = batches_.takeRelayed(agent, batch, now);
+  if (fault.empty()) return;
+  const auto [warned, is_first] = warned_mono_.try_emplace(from, now.mono);
+  if (!is_first && now.mono - warned->second < kWarnPause) return;
+  warned->second = now.mono;
+  log::warning("what controller {} tells of agent {} is not shown: {}", from, agent.info.host,
+               fault);
 }
 
 // The other controller has refused what is malformed.

@@ -25,6 +25,7 @@ class RelayIntake {
  public:
   static constexpr Nanos kLinger = 20 * kSecond;
   static constexpr Nanos kRetryRefused = 30 * kSecond;
+  static constexpr Nanos kWarnPause = kMinute;  // between two warnings about one controller
 
   // REQUIRES: all of them outlive it.
   RelayIntake(Registry& registry, BatchIntake& batches, PathIntake& paths, CounterLog& counters)
@@ -42,6 +43,8 @@ class RelayIntake {
  private:
   bool take(const std::string& from, const wire::Relay& relay, Instant now);
   void takeAgent(const std::string& from, const wire::Relay& relay, Instant now);
+  void takeBatch(const std::string& from, const Agent& agent, const wire::RelayedBatch& batch,
+                 Instant now);
   void takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Instant now);
   bool knowsBetter(const std::string& from, const std::string& host, Instant now) const;
 
@@ -52,6 +55,7 @@ class RelayIntake {
   // Agents of a controller that the registry has refused, since when; until it tells everything
   // again.
   std::map<std::string, std::map<std::string, Nanos>> refused_;
+  std::map<std::string, Nanos> warned_mono_;  // by controller: the last time about its batches
   bool hosts_changed_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "controller/model/grid_plan.h"
+#include "unit/controller/same_shown_row.h"
 #include "unit/controller/support.h"
 
 namespace pingloom::controller::grid_test {
@@ -460,6 +461,46 @@ TEST_F(RdmaGridTest, PathsAreKeptBesideTheirMerge) {
   usePlan("  - { name: rail, protocol: rdma, mesh: ['10.0.0.[1-3]'] }\n");
   EXPECT_EQ(rowOf(0, 1).received, 10U);
   EXPECT_TRUE(at()->rows->paths.empty());
+}
+
+TEST_F(RdmaGridTest, WhatIsToldIsShownAsTheRowsThemselves) {
+  usePlan("  - { name: rail, protocol: rdma, mesh: ['10.0.0.[1-3]'], paths: 2 }\n");
+  comeWithEndpoint("a", "10.0.0.1", 17);
+  comeWithEndpoint("b", "10.0.0.2", 18);
+  Board other_board;
+  Grid other(registry_, other_board);
+  other.setPlan(grid_.sharedPlan(), now());
+  const auto relay = [&](std::uint64_t index, std::uint32_t path, const wire::Row& row) {
+    auto report = reportOf("rail", "10.0.0.1", index, {row, goodRow("10.0.0.1")});
+    report.set_protocol(wire::RDMA);
+    report.set_path(path);
+    const std::string bytes = report.SerializeAsString();
+    EXPECT_TRUE(view_.read(bytes));
+    const ReportHead head = *readHead(view_.head());
+    wire::RelayedReport told;
+    *told.mutable_head() = view_.head();
+    const auto here = grid_.apply(view_, head, {1, 1, utc_}, now(), told.mutable_rows());
+    if (!here->shown) return false;
+    const auto there = other.apply(told, head, {1, 1, utc_}, now());
+    EXPECT_EQ(here->taken, 1U);
+    EXPECT_EQ(there->taken, 1U);
+    EXPECT_EQ(there->ignored, 0U) << "a row without a pair is not told";
+    return true;
+  };
+  EXPECT_TRUE(relay(kIndex, 0, goodRow("10.0.0.2")));
+  EXPECT_TRUE(relay(kIndex, 1, goodRow("10.0.0.2", 70'000)));
+  EXPECT_TRUE(relay(kIndex, 2, lossRow("10.0.0.2")));
+  EXPECT_FALSE(relay(kIndex - 1, 0, goodRow("10.0.0.2"))) << "it is older";
+  EXPECT_FALSE(relay(kIndex, 3, goodRow("10.0.0.2"))) << "the plan has two";
+  const auto at = board_.source(0, 0, generation_);
+  const auto there = other.snapshots()[0][0];
+  EXPECT_EQ(there->states, at->states);
+  EXPECT_EQ(there->rows->device, "eth0");
+  for (std::uint32_t path = 0; path < 3; ++path) {
+    EXPECT_EQ(there->statesOf(path), at->statesOf(path));
+    EXPECT_GT((*at->rows->ofPath(path))[1].sent, 0U);
+    EXPECT_TRUE(test::sameRow((*there->rows->ofPath(path))[1], (*at->rows->ofPath(path))[1]));
+  }
 }
 
 TEST_F(GridTest, WhatWasCommittedByAnEarlierRunIsStaleUntilItsAgentIsBack) {

@@ -10,6 +10,7 @@
 #include "controller/model/grid_plan.h"
 #include "controller/relay/other_controllers.h"
 #include "unit/controller/dealer.h"
+#include "unit/controller/same_shown_row.h"
 #include "unit/controller/support.h"
 #include "wire/path_codec.h"
 
@@ -392,8 +393,11 @@ TEST_F(RelayTest, OneThatIsTooSlowBeginsAgain) {
   registerAgent(dealer, "a", "10.0.0.1");
   ASSERT_TRUE(comes([&] { return known("a"); }));
   const auto* agent = home_.registry.find("a");
-  const std::string frame(RelayFeed::kPieceBytes, 'x');
-  for (int i = 0; i < 1000 && feed_.restarts() == 0; ++i) feed_.batch(*agent, frame, now_);
+  for (int i = 0; i < 1000 && feed_.restarts() == 0; ++i) {
+    wire::RelayedBatch shown;
+    shown.add_reports()->set_rows(std::string(RelayFeed::kPieceBytes, 'x'));
+    feed_.batch(*agent, std::move(shown), now_);
+  }
   EXPECT_EQ(feed_.restarts(), 1U);
   Dealer next(socket_->address());
   registerAgent(next, "b", "10.0.0.2");
@@ -406,13 +410,22 @@ TEST_F(RelayTest, MalformedRelaysChangeNothing) {
   registerAgent(dealer, "a", "10.0.0.1");
   ASSERT_TRUE(comes([&] { return known("a"); }));
   wire::Relays told;
-  wire::Relay& batch = *told.add_relays();
-  batch.set_host("a");
-  batch.set_batch("nonsense");
-  wire::Relay& foreign = *told.add_relays();
-  foreign.set_host("a");
-  foreign.set_batch(
-      test::batchOf({7, 1}, {test::reportOf("udp", "10.0.0.3", 1, {goodRow("10.0.0.2")})}));
+  const auto tell = [&](std::uint64_t incarnation, const wire::Report& head,
+                        const std::string& rows) {
+    wire::Relay& relay = *told.add_relays();
+    relay.set_host("a");
+    relay.mutable_batch()->set_incarnation(incarnation);
+    *relay.mutable_batch()->add_reports()->mutable_head() = head;
+    relay.mutable_batch()->mutable_reports(0)->set_rows(rows);
+  };
+  const auto index = static_cast<std::uint64_t>(now_.utc / kWindow) - 1;
+  const wire::Report good = test::reportOf("udp", "10.0.0.1", index, {});
+  tell(0, good, "");
+  tell(8, good, "");  // later than the agent
+  tell(7, {}, "");
+  tell(7, test::reportOf("udp", "10.0.0.1", index + 100, {}), "");
+  tell(7, test::reportOf("udp", "10.0.0.3", index, {}), "");
+  tell(7, good, "nonsense");
   wire::Relay& another = *told.add_relays();
   another.set_host("b");
   *another.mutable_agent()->mutable_registration() = test::registerOf("b", 7, {"10.0.0.1"});
@@ -423,6 +436,38 @@ TEST_F(RelayTest, MalformedRelaysChangeNothing) {
   EXPECT_EQ(relayed("b"), nullptr) << "its address belongs to a live agent";
   EXPECT_TRUE(known("a"));
   EXPECT_EQ(other_.grid.reports(), 0U);
+  const ReportFaults refused = {2, 0, 1, 1, 1, 1};
+  EXPECT_EQ(other_.intake.counters().relayed_refused, refused);
+  EXPECT_EQ(other_.intake.counters().refused, ReportFaults{});
+}
+
+TEST_F(RelayTest, WhatIsNotShownIsNotTold) {
+  Dealer dealer(socket_->address());
+  registerAgent(dealer, "a", "10.0.0.1");
+  ASSERT_TRUE(comes([&] { return known("a"); }));
+  const auto index = static_cast<std::uint64_t>(now_.utc / kWindow) - 1;
+  wire::Row wrong = goodRow("10.0.0.2");
+  wrong.set_sent(11);
+  const auto report = [](std::uint64_t window, const wire::Row& row) {
+    return test::reportOf("udp", "10.0.0.1", window, {row});
+  };
+  dealer.send(test::batchOf(
+      {7, 1}, {report(index, lossRow("10.0.0.2")), report(index - 1, goodRow("10.0.0.2")),  // older
+               report(index, wrong)}));
+  dealer.send(test::batchOf({7, 2}, {report(index - 2, goodRow("10.0.0.2"))}));
+  dealer.send(test::batchOf({7, 3}, {report(index, goodRow("10.0.0.3"))}));
+  ASSERT_TRUE(comes([&] { return other_.intake.counters().batches_relayed == 2; }));
+  EXPECT_EQ(home_.grid.reports(), 2U);
+  EXPECT_EQ(other_.grid.reports(), 2U);
+  EXPECT_EQ(other_.intake.counters().relayed_refused, ReportFaults{});
+  const auto rows = [](const Side& side) -> const Rows& {
+    return side.grid.snapshots()[0][0]->rows->rows;
+  };
+  for (const std::size_t destination : {1, 2}) {
+    EXPECT_GT(rows(home_)[destination].sent, 0U);
+    EXPECT_TRUE(test::sameRow(rows(home_)[destination], rows(other_)[destination]));
+  }
+  EXPECT_EQ(rows(other_)[1].lost, 10U);
 }
 
 }  // namespace
