@@ -120,7 +120,7 @@ Status toSummary(const PartNumbers& in, std::uint32_t received, Summary& out) {
 
 // The counts that are there, in the order of their bits.
 struct RowNumbers {
-  std::array<std::uint64_t, kRowNumbers> values{};
+  std::array<std::uint64_t, kRowNumbers> values;  // those behind `size` are unspecified
   std::size_t size = 0;
   std::uint32_t bits = 0;
 
@@ -151,6 +151,9 @@ std::uint32_t widthOf(std::span<const std::uint64_t> numbers) {
 
 // Returns whether the counts are in range.
 bool setCounts(std::uint32_t head, const std::uint64_t* next, Row& out) {
+  for (const auto count : kRelayedCounts) out.*count = 0;
+  out.anomalous = {};
+  out.inbound.reset();
   for (std::uint32_t left = head & ((1U << kRowNumbers) - 1); left != 0; left &= left - 1) {
     if (*next > std::numeric_limits<std::uint32_t>::max()) return false;
     const auto number = static_cast<std::uint32_t>(*next++);
@@ -166,8 +169,7 @@ bool setCounts(std::uint32_t head, const std::uint64_t* next, Row& out) {
   return true;
 }
 
-std::size_t sizeBehindAddress(std::uint32_t head) {
-  const auto counts = static_cast<std::size_t>(std::popcount(head & ((1U << kRowNumbers) - 1)));
+std::size_t sizeBehindAddress(std::uint32_t head, std::size_t counts) {
   std::size_t size = counts * widthIn(head, kCountWidth) + (hasBit(head, kJitterBit) ? 8 : 0);
   for (std::size_t part = 0; part < kRowParts.size(); ++part) {
     if (hasBit(head, kFirstPartBit + part)) {
@@ -217,23 +219,26 @@ Result<IpAddress> RelayedRowReader::destination() {
 }
 
 Status RelayedRowReader::row(Row& out) {
-  const std::size_t size = sizeBehindAddress(head_);
+  const auto known = static_cast<std::size_t>(std::popcount(head_ & ((1U << kRowNumbers) - 1)));
+  const std::size_t size = sizeBehindAddress(head_, known);
   if (rest_.size() < size) return makeError("row", "is truncated");
   const char* at = rest_.data();
   rest_.remove_prefix(size);
-  out = Row{};
   std::array<std::uint64_t, kRowNumbers> counts;
-  const auto known = static_cast<std::size_t>(std::popcount(head_ & ((1U << kRowNumbers) - 1)));
   readNumbers(at, widthIn(head_, kCountWidth), std::span(counts).first(known));
   at += known * widthIn(head_, kCountWidth);
   if (!setCounts(head_, counts.data(), out)) return makeError("row", "a count is out of range");
   if (auto status = checkCounts(out); !status) return status;
+  out.jitter_ns.reset();
   if (hasBit(head_, kJitterBit)) {
     std::memcpy(&out.jitter_ns.emplace(), at, sizeof(std::uint64_t));
     at += sizeof(std::uint64_t);
   }
   for (std::size_t part = 0; part < kRowParts.size(); ++part) {
-    if (!hasBit(head_, kFirstPartBit + part)) continue;
+    if (!hasBit(head_, kFirstPartBit + part)) {
+      out.*kRowParts[part] = {};
+      continue;
+    }
     const std::size_t bytes = widthIn(head_, kFirstPartWidth + 2 * part);
     PartNumbers numbers;
     readNumbers(at, bytes, numbers);
