@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace pingloom::controller {
 namespace {
@@ -13,17 +12,6 @@ using pinglist::Level;
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kMaxJudged = kNoLimit / 2;
-
-std::optional<std::uint64_t> medianOf(const Summary& part) {
-  if (part.count == 0) return std::nullopt;
-  return part.p50;
-}
-
-std::optional<std::uint64_t> shareOf(std::uint64_t part, std::uint64_t whole) {
-  if (whole == 0) return std::nullopt;
-  return static_cast<std::uint64_t>(kMillionth * static_cast<double>(part) /
-                                    static_cast<double>(whole));
-}
 
 std::uint64_t limitOf(const Level& level, Figure figure, std::uint64_t base,
                       std::uint64_t least_excess) {
@@ -58,27 +46,6 @@ std::string digits(double value) {
 }
 
 }  // namespace
-
-std::optional<std::uint64_t> judgedValue(const Row& row, Figure figure) {
-  switch (figure) {
-    case Figure::kNetwork:
-      return medianOf(row.network);
-    case Figure::kRtt:
-      return row.network.count == 0 ? medianOf(row.rtt) : std::nullopt;
-    case Figure::kResponder:
-      return medianOf(row.responder);
-    case Figure::kProber:
-      return medianOf(row.prober);
-    case Figure::kJitter:
-      return row.jitter_ns;
-    case Figure::kLoss:
-      return shareOf(std::uint64_t{row.lost} + row.refused + row.unreachable, row.sent);
-    case Figure::kAnomalous:
-      break;
-  }
-  return shareOf(std::accumulate(row.anomalous.begin(), row.anomalous.end(), std::uint64_t{0}),
-                 row.received);
-}
 
 std::uint64_t leastExcess(Figure figure, ClockSource clock) {
   const bool hardware = clock == ClockSource::kHardware;
@@ -134,15 +101,15 @@ std::vector<std::string> becauseOf(const Row& row, Judged judged, const Baseline
   for (std::size_t i = 0; i < kFigureNames.size(); ++i) {
     if ((judged.figures & 1U << i) == 0) continue;
     const auto figure = static_cast<Figure>(i);
-    const auto value = judgedValue(row, figure);
-    if (!value) continue;
+    std::uint64_t value = 0;
+    if (!judgedValue(row, figure, value)) continue;
     if (isShare(figure)) {
-      made.push_back(fmt::format("{} {}", kJudgedNames[i], shareText(*value)));
+      made.push_back(fmt::format("{} {}", kJudgedNames[i], shareText(value)));
     } else if (baseline[i] == 0) {
-      made.push_back(fmt::format("{} {}", kJudgedNames[i], timeText(*value)));
+      made.push_back(fmt::format("{} {}", kJudgedNames[i], timeText(value)));
     } else {
-      made.push_back(fmt::format("{} {}, {} x the mesh's median", kJudgedNames[i], timeText(*value),
-                                 ratioText(*value, baseline[i])));
+      made.push_back(fmt::format("{} {}, {} x the mesh's median", kJudgedNames[i], timeText(value),
+                                 ratioText(value, baseline[i])));
     }
   }
   return made;

@@ -95,10 +95,10 @@ void ProbeBaseline::take(std::uint32_t source, const Rows* rows, const DistanceC
     for (std::size_t i = 0; i < entries.size(); i += step) {
       const Row& row = rows->of(entries[i]);
       if (row.sent == 0) continue;
-      const auto value = judgedValue(row, figure);
-      if (!value) continue;
-      values_.push_back(*value + (isShare(figure) ? 1 : 0));
-      if (isByClass(figure)) by_class[classes.of(source, entries[i].destination)].push_back(*value);
+      std::uint64_t value = 0;
+      if (!judgedValue(row, figure, value)) continue;
+      values_.push_back(value + (isShare(figure) ? 1 : 0));
+      if (isByClass(figure)) by_class[classes.of(source, entries[i].destination)].push_back(value);
     }
     made.all[f] = takeMedian(values_);
     for (std::size_t c = 0; c < kMaxClasses; ++c) made.by_class[c][f] = takeMedian(by_class[c]);

@@ -143,7 +143,8 @@ class RowReader {
       if (snapshot.rows == nullptr || snapshot.rows->rows[pair.destination].sent == 0) continue;
       const Row& row = snapshot.rows->rows[pair.destination];
       window_ = std::max(window_, snapshot.rows->window);
-      const std::uint64_t value = judgedValue(row, figure_).value_or(0);
+      std::uint64_t value = 0;
+      (void)judgedValue(row, figure_, value);
       const std::uint64_t base = snapshot.baseline[static_cast<std::size_t>(figure_)];
       if (values_.size() < kMaxSummed && value != 0) {
         values_.push_back(value);

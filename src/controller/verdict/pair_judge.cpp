@@ -6,9 +6,10 @@
 namespace pingloom::controller {
 namespace {
 
+// REQUIRES: count.k > 0. Nearly always no window is beyond, and counting bits takes a call.
 bool reached(std::uint8_t windows, pinglist::WindowCount count) {
-  const unsigned newest = (1U << count.n) - 1;
-  return std::popcount(windows & newest) >= count.k;
+  const unsigned beyond = windows & ((1U << count.n) - 1);
+  return beyond != 0 && std::popcount(beyond) >= count.k;
 }
 
 std::uint8_t taken(std::uint8_t windows, bool beyond, bool again) {
@@ -22,9 +23,9 @@ WindowLevels levelsOf(const Row& row, const Limits& limits) {
   WindowLevels made;
   for (std::size_t i = 0; i < kFigureNames.size(); ++i) {
     const auto figure = static_cast<Figure>(i);
-    const auto value = judgedValue(row, figure);
-    if (!value || *value < limits.warn[i]) continue;
-    const bool crit = *value >= limits.crit[i];
+    std::uint64_t value = 0;
+    if (!judgedValue(row, figure, value) || value < limits.warn[i]) continue;
+    const bool crit = value >= limits.crit[i];
     made.figures |= static_cast<std::uint8_t>(1U << i);
     if (figure == Figure::kLoss) {
       made.lossy = true;
