@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "collector/board.h"
 #include "collector/exposition.h"
+#include "collector/metrics_protobuf.h"
 #include "collector/page_directory.h"
 #include "collector/read_plan.h"
+#include "common/metrics_text.h"
 #include "directory_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -48,11 +51,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const Segment& segment : planReads(pages)) {
     if (segment.offset + segment.length > end || segment.length > kMaxReadBytes) std::abort();
   }
+  Exposition binary([] { return std::make_unique<MetricsProtobuf>(); });
+  binary.add(agent, kSecond);
+  static_cast<void>(binary.take());
   for (const MetricsFormat format : {MetricsFormat::kPrometheus, MetricsFormat::kOpenMetrics}) {
-    Exposition exposition(format);
+    Exposition exposition([format] { return std::make_unique<MetricsText>(format); });
     exposition.add(agent, kSecond);
     // A line is a comment or a sample; what applications say adds none.
-    const std::string text = exposition.text();
+    const std::string text = exposition.take();
     for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
       const char c = text[at];
       if (c != '#' && c != '_' && c != ':' && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z')) {
