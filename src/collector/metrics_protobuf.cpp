@@ -100,7 +100,9 @@ void MetricsProtobuf::histogram(const MetricHistogram& from, const LabelText& la
   });
   protobuf::appendNumber(made, histogram_fields::kCount, count);
   protobuf::appendDouble(made, histogram_fields::kSum, from.sum);
-  if (from.native_schema) appendNative(made, from);
+  // Prometheus reads counts and their differences as signed numbers, and one that is negative makes
+  // it refuse the whole scrape. A count that large is an application's mistake.
+  if (from.native_schema && count <= INT64_MAX) appendNative(made, from);
   addMetric(labels, metric_fields::kHistogram, made);
 }
 

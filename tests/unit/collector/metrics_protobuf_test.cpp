@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 
 namespace pingloom::collector::metrics_protobuf_test {
 namespace {
@@ -46,6 +47,27 @@ TEST(MetricsProtobuf, ANativeHistogramHasSpansAndDeltas) {
   out.family("h", "histogram", "");
   out.histogram({counts, upper, 9}, LabelText{});
   EXPECT_EQ(out.take().size(), text.size() - native.size()) << "the classic one only";
+}
+
+TEST(MetricsProtobuf, CountsThatNativeHistogramsCannotHaveAreClassicOnly) {
+  const auto upper = [](std::size_t bucket) { return static_cast<double>(1 << bucket); };
+  constexpr std::uint64_t kHalf = std::uint64_t{1} << 62;
+  const auto sizes = [&](const std::array<std::uint64_t, 3>& counts) {
+    MetricsProtobuf native;
+    native.histogram({counts, upper, 9, 0}, LabelText{});
+    MetricsProtobuf classic;
+    classic.histogram({counts, upper, 9}, LabelText{});
+    return std::pair(native.take().size(), classic.take().size());
+  };
+  const auto [most, most_classic] = sizes({kHalf, kHalf - 1, 0});
+  EXPECT_GT(most, most_classic) << "INT64_MAX in all";
+  for (const std::array<std::uint64_t, 3>& counts :
+       {std::array<std::uint64_t, 3>{kHalf, kHalf, 0},  // only the total is too large
+        std::array<std::uint64_t, 3>{0, 2 * kHalf, 0},
+        std::array<std::uint64_t, 3>{2 * kHalf, 2 * kHalf, 1}}) {  // the total overflows
+    const auto [native, classic] = sizes(counts);
+    EXPECT_EQ(native, classic) << counts[1];
+  }
 }
 
 TEST(MetricsProtobuf, WhereItIsPreferred) {
