@@ -128,7 +128,7 @@ class RemoteWrite(PushCase):
 
         eventually(caught_up, 90, "what was pushed meanwhile arrives with its own time", 0.5)
         self.assertEqual((self.pushed("dropped"), self.pushed("refused")), (0, 0))
-        self.assertRegex(self.collectors["collector"].log(), "push to remote_write: .*again")
+        self.assertRegex(self.collectors["collector"].log(), "push to remote_write: .*; what is pushed waits and is repeated")
         self.steady.kill()
         # Without stale markers Prometheus would show them for five minutes.
         eventually(lambda: not self.stored(), 60, "the series of an ended application end", 0.5)
@@ -306,7 +306,7 @@ class OpenTelemetry(ReceiverCase):
         # partial_success { rejected_data_points: 3 error_message: "too old" }
         self.receiver.body = b"\x0a\x0b\x08\x03\x12\x07too old"
         eventually(lambda: self.pushed("refused", "samples", "otlp") >= 6, 60, "what is rejected is counted", 0.2)
-        self.assertEqual(self.collectors["collector"].log().count("rejects a part: too old"), 1)
+        eventually(lambda: "rejects a part: too old" in self.collectors["collector"].log(), 90, "the log says so", 0.2)
 
 
 class Refusals(ReceiverCase):
@@ -320,9 +320,7 @@ class Refusals(ReceiverCase):
     def test_refusals_are_dropped_and_others_repeated(self):
         eventually(lambda: len(self.receiver.answered(401)) >= 3, 60, "the wrong token is refused", 0.2)
         eventually(lambda: self.pushed("refused") >= 3, 20, "refusals are counted", 0.2)
-        self.assertEqual(self.log().count("the receiver answers 401: who are you?; write 'token: FILE'"), 1)
-        self.set_token("two words")
-        eventually(lambda: "must contain a token without spaces" in self.log(), 60, "a malformed one is refused", 0.2)
+        eventually(lambda: "the receiver answers 401: who are you?; write 'token: FILE'" in self.log(), 90, "the log says why", 0.2)
         self.set_token(TOKEN)
         eventually(lambda: self.pushed("sent") >= 2, 60, "the right one is accepted", 0.2)
         _, path, _, headers, _ = self.receiver.answered(204)[0]
@@ -330,25 +328,35 @@ class Refusals(ReceiverCase):
         self.assertEqual((headers["Content-Type"], headers["Content-Encoding"], headers["X-Prometheus-Remote-Write-Version"]),
                          ("application/x-protobuf", "snappy", "0.1.0"))
 
-        def bytes_agree():
-            shown = re.search(r'^pingloom_collector_push_bytes_total\{target="remote_write"\} (\S+)$', self.get("/metrics"), re.M)
-            return float(shown[1]) == sum(len(request[4]) for request in self.receiver.answered(204))
+        # A request whose answer comes late is repeated, so the receiver may have a body twice.
+        def received():
+            return sum(map(len, {request[4] for request in self.receiver.answered(204)}))
 
-        eventually(bytes_agree, 30, "the bytes are those that the receiver has taken", 0.1)
+        def counted():
+            shown = re.search(r'^pingloom_collector_push_bytes_total\{target="remote_write"\} (\S+)$', self.get("/metrics"), re.M)
+            return float(shown[1])
+
+        least = received()
+        eventually(lambda: counted() >= least, 30, "the bytes that the receiver has taken are counted", 0.1)
+        self.assertLessEqual(counted(), received())
 
         self.receiver.headers, self.receiver.status = {"Location": "/elsewhere"}, 301
         eventually(lambda: len(self.receiver.answered(301)) >= 2, 60, "it redirects", 0.2)
-        eventually(lambda: "redirects are not followed" in self.log(), 20, "the log says so", 0.2)
         self.assertEqual({request[1] for request in self.receiver.requests}, {"/receive"})
 
-        self.receiver.headers, self.receiver.status = {"Retry-After": "4"}, 429
-        eventually(lambda: len(self.receiver.answered(429)) >= 2, 60, "it asks to wait", 0.2)
-        first, second = self.receiver.answered(429)[:2]
-        self.assertEqual(first[4], second[4], "the same request is repeated")
-        self.assertGreater(second[0] - first[0], 3.9)
+        self.receiver.headers, self.receiver.status = {"Retry-After": "8"}, 429
+
+        def waited():
+            """Without Retry-After the pauses are 1 s, 2 s and 4 s. One answer may come too late to be read."""
+            times = [request[0] for request in self.receiver.answered(429)[:4]]
+            return any(later - earlier > 7.9 for earlier, later in itertools.pairwise(times))
+
+        eventually(waited, 60, "it asks to wait", 0.2)
+        at, _, _, _, body = self.receiver.answered(429)[0]
+        self.assertEqual({request[4] for request in self.receiver.answered(429)}, {body}, "the same request is repeated")
         self.receiver.headers, self.receiver.status = {}, 204
         eventually(lambda: self.receiver.requests[-1][2] == 204, 60, "it takes them again", 0.2)
-        self.assertEqual(next(request for request in self.receiver.answered(204) if request[0] > second[0])[4], first[4])
+        self.assertEqual(next(request for request in self.receiver.answered(204) if request[0] > at)[4], body)
 
     def test_targets_are_reloaded(self):
         self.set_token(TOKEN)
@@ -361,6 +369,14 @@ class Refusals(ReceiverCase):
         self.collectors["collector"].signal(1)
         eventually(lambda: "pingloom_collector_push_" not in self.get("/metrics"), 30, "it pushes no more", 0.2)
         self.assertNotIn("restart", self.log())
+
+
+class MalformedToken(ReceiverCase):
+    def test_the_log_names_the_file(self):
+        self.start_pushing("remote_write", "two words")
+        eventually(lambda: "token: must contain a token without spaces" in self.collectors["collector"].log(), 60,
+                   "the log names the file", 0.2)
+        self.assertEqual(self.receiver.requests, [])
 
 
 if __name__ == "__main__":

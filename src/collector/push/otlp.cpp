@@ -94,6 +94,10 @@ PushRejection Otlp::rejectionIn(const std::string& body) const {
   return found;
 }
 
+bool Otlp::isRepeatedAfter(unsigned status) const {
+  return status == 429 || status == 502 || status == 503 || status == 504;
+}
+
 std::vector<PushRequest> Otlp::requests(std::string written, Nanos /*now_utc*/, Nanos now) {
   std::vector<PushRequest> made;
   std::string metrics;

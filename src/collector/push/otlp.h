@@ -20,6 +20,7 @@ class Otlp : public PushFormat {
   Exposition::MakeWriter writer(Nanos now_utc) const override;
   std::vector<PushRequest> requests(std::string written, Nanos now_utc, Nanos now) override;
   PushRejection rejectionIn(const std::string& body) const override;
+  bool isRepeatedAfter(unsigned status) const override;
   std::string contentType() const override { return "application/x-protobuf"; }
   std::vector<std::pair<std::string, std::string>> headers() const override { return {}; }
 

@@ -41,6 +41,9 @@ class PushFormat {
   virtual std::vector<PushRequest> requests(std::string written, Nanos now_utc, Nanos now) = 0;
   // Reads the body of an answer of status 2xx; a malformed one says nothing.
   virtual PushRejection rejectionIn(const std::string& /*body*/) const { return {}; }
+  // Tells whether a request that gets an answer of this status is repeated, because the receiver
+  // may take it later. Other statuses than 2xx refuse it for good.
+  virtual bool isRepeatedAfter(unsigned status) const = 0;
   virtual std::string contentType() const = 0;
   // Further headers of all requests.
   virtual std::vector<std::pair<std::string, std::string>> headers() const = 0;

@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::size_t kMaxPushReason = 200;  // bytes of an answer in the log
 
-bool isRetried(unsigned status) { return status == 429 || status / 100 == 5; }
-
 std::string reasonOf(const http::ClientResponse& answer) {
   std::string reason = fmt::format("the receiver answers {}", answer.status);
   if (answer.status / 100 == 3) return reason + "; redirects are not followed, write the final URL";
@@ -54,13 +52,15 @@ Nanos PushQueue::dueAt() const { return queue_.empty() ? INT64_MAX : retry_at_; 
 
 std::string PushQueue::answered(const Result<http::ClientResponse>& answer, Nanos now,
                                 const PushRejection& rejection) {
-  if (!answer || isRetried(answer->status)) {
+  if (!answer || format_.isRepeatedAfter(answer->status)) {
     count(PushFigures::kFailed);
     Nanos pause = backoff_.fail();
     if (answer) pause = std::max(pause, std::min(answer->retry_after, kMaxRetryAfter));
     retry_at_ = now + pause;
-    return note((answer ? reasonOf(*answer) : answer.error().reason) +
-                "; what is pushed waits and is repeated");
+    return logged(answer ? std::to_string(answer->status) : answer.error().reason,
+                  (answer ? reasonOf(*answer) : answer.error().reason) +
+                      "; what is pushed waits and is repeated",
+                  now, true);
   }
   backoff_.reset();
   retry_at_ = 0;
@@ -72,16 +72,25 @@ std::string PushQueue::answered(const Result<http::ClientResponse>& answer, Nano
   if (taken && rejected > 0) {
     figures_.samples[PushFigures::kSent] -= rejected;
     figures_.samples[PushFigures::kRefused] += rejected;
-    return note("the receiver rejects a part: " + asOneLine(rejection.reason, kMaxPushReason));
+    return logged("partial",
+                  "the receiver rejects a part: " + asOneLine(rejection.reason, kMaxPushReason),
+                  now, false);
   }
-  if (!taken) return note(reasonOf(*answer) + "; what it refuses is dropped");
-  return std::exchange(problem_, "").empty() ? "" : "the receiver takes what is pushed again";
+  if (!taken) {
+    return logged(std::to_string(answer->status),
+                  reasonOf(*answer) + "; what it refuses is dropped", now, false);
+  }
+  if (failing_) return logged("", "the receiver takes what is pushed again", now, false);
+  problem_.clear();
+  return "";
 }
 
-std::string PushQueue::note(std::string problem) {
-  if (problem == problem_) return "";
-  problem_ = std::move(problem);
-  return problem_;
+std::string PushQueue::logged(std::string kind, std::string text, Nanos now, bool failing) {
+  if (kind == problem_ || now < quiet_until_) return "";
+  quiet_until_ = now + kLogInterval;
+  problem_ = std::move(kind);
+  failing_ = failing;
+  return text;
 }
 
 PushFigures PushQueue::figures() const {

@@ -1,8 +1,8 @@
 // The requests of a push target that wait to be sent, oldest first, and what becomes of them. A
-// request that the receiver cannot take now is repeated: after a failed connection, a 5xx or a 429,
-// with growing pauses and not before the receiver's Retry-After. One that it refuses with another
-// answer is dropped, and so are the oldest ones when the queue is full. Time is passed in. One
-// thread.
+// request that the receiver cannot take now is repeated: after a failed connection or a status that
+// the format names, with growing pauses and not before the receiver's Retry-After. One that it
+// refuses with another answer is dropped, and so are the oldest ones when the queue is full. Time
+// is passed in. One thread.
 #pragma once
 
 #include <array>
@@ -39,8 +39,11 @@ class PushQueue {
   static constexpr Nanos kFirstRetry = kSecond;
   static constexpr Nanos kMaxRetry = 30 * kSecond;
   static constexpr Nanos kMaxRetryAfter = 5 * kMinute;
+  static constexpr Nanos kLogInterval = kMinute;  // at most one line in it
 
-  explicit PushQueue(std::size_t max_bytes = kMaxBytes) : max_bytes_(max_bytes) {}
+  // The format must outlive the queue.
+  explicit PushQueue(const PushFormat& format, std::size_t max_bytes = kMaxBytes)
+      : format_(format), max_bytes_(max_bytes) {}
 
   void add(std::vector<PushRequest> requests);
   // Returns the request that is due, which stays valid until add() or answered(); nullptr: none.
@@ -48,8 +51,9 @@ class PushQueue {
   // Returns when the next request is due; INT64_MAX if none waits.
   Nanos dueAt() const;
   // Takes in what became of the oldest request, and what the receiver rejects of it if it takes it.
-  // Returns what there is to log: the first failure or refusal, one for another reason, or that it
-  // works again; "" if nothing.
+  // Returns what there is to log: the first failure or refusal, one of another kind, or that it
+  // works again after failures; "" if nothing. What the receiver says does not make a kind, because
+  // it may say something else each time.
   std::string answered(const Result<http::ClientResponse>& answer, Nanos now,
                        const PushRejection& rejection = {});
   PushFigures figures() const;
@@ -57,15 +61,18 @@ class PushQueue {
  private:
   void count(PushFigures::Outcome outcome);
   void removeFirst();
-  std::string note(std::string problem);
+  std::string logged(std::string kind, std::string text, Nanos now, bool failing);
 
+  const PushFormat& format_;
   const std::size_t max_bytes_;
   std::deque<PushRequest> queue_;
   std::size_t bytes_ = 0;
   PushFigures figures_;
   Backoff backoff_{kFirstRetry, kMaxRetry};
   Nanos retry_at_ = 0;
-  std::string problem_;  // what was logged last; "" while it works
+  std::string problem_;    // the kind that was logged last; "" while it works
+  bool failing_ = false;   // a failure was logged last
+  Nanos quiet_until_ = 0;  // no line is logged before
 };
 
 }  // namespace pingloom::collector

@@ -36,6 +36,7 @@ Pusher::Pusher(std::string name, PushTarget target, std::unique_ptr<PushFormat> 
       target_(std::move(target)),
       format_(std::move(format)),
       render_(std::move(render)),
+      queue_(*format_),
       thread_([this] { run(); }) {}
 
 Pusher::~Pusher() {

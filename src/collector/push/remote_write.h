@@ -20,6 +20,9 @@ class RemoteWrite : public PushFormat {
 
   Exposition::MakeWriter writer(Nanos now_utc) const override;
   std::vector<PushRequest> requests(std::string written, Nanos now_utc, Nanos now) override;
+  bool isRepeatedAfter(unsigned status) const override {
+    return status == 429 || status / 100 == 5;
+  }
   std::string contentType() const override { return "application/x-protobuf"; }
   std::vector<std::pair<std::string, std::string>> headers() const override;
 
