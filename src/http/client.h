@@ -16,7 +16,7 @@ struct ClientResponse {
   unsigned status = 0;
   std::string content_type;
   std::string body;       // at most kMaxClientBody, or ClientRequest::most_answer
-  Nanos retry_after = 0;  // from Retry-After, if that is a number of seconds
+  Nanos retry_after = 0;  // from Retry-After if that is a number of seconds; at most 24 h
 };
 
 constexpr std::size_t kMaxClientBody = 256 * 1024 * 1024;

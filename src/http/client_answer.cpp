@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxHeader = 64 * 1024;
 constexpr std::size_t kMaxChunkLine = 1024;
-constexpr Nanos kMaxRetryAfter = 24 * kHour;  // a longer one is ignored
+constexpr Nanos kMaxRetryAfter = 24 * kHour;  // a longer one is taken for it
 constexpr std::size_t kUntilEnd = std::string::npos;
 
 struct Header {
@@ -29,6 +29,13 @@ tl::unexpected<Error> tooLarge(const std::string& entity) {
   return makeError(entity, "the answer is larger than this program takes");
 }
 
+// Returns 0 for what is no number, such as a date.
+Nanos retryAfterOf(std::string_view value) {
+  if (value.empty() || value.find_first_not_of("0123456789") != std::string_view::npos) return 0;
+  const auto seconds = parseUnsigned(value, kMaxRetryAfter / kSecond);
+  return seconds ? static_cast<Nanos>(*seconds) * kSecond : kMaxRetryAfter;
+}
+
 Status readHeaderField(std::string_view line, const AnswerRules& rules, const std::string& entity,
                        Header& header) {
   const std::size_t colon = line.find(':');
@@ -37,8 +44,7 @@ Status readHeaderField(std::string_view line, const AnswerRules& rules, const st
   const std::string_view value = trimmed(line.substr(colon + 1));
   if (equalsIgnoringCase(name, "content-type")) header.content_type = value;
   if (equalsIgnoringCase(name, "retry-after")) {
-    const auto seconds = parseUnsigned(value, kMaxRetryAfter / kSecond);
-    header.retry_after = seconds ? static_cast<Nanos>(*seconds) * kSecond : 0;
+    header.retry_after = retryAfterOf(value);
   }
   if (equalsIgnoringCase(name, "transfer-encoding")) {
     if (!rules.chunked) {

@@ -203,7 +203,7 @@ class ReceiverCase(PushCase):
         self.set_token(token)
         self.start_agent(1)
         self.start_collector(agents=[1], settings=f"name: dpu-1\npush: {{ {kind}: {{ url: http://127.0.0.1:"
-                             f"{self.receiver.server_address[1]}/receive, interval: 1s, token: token }} }}")
+                             f"{self.receiver.server_address[1]}/receive/?tenant=a, interval: 1s, token: token }} }}")
 
     def set_token(self, token):
         new = self.directory / "token.new"
@@ -324,7 +324,7 @@ class Refusals(ReceiverCase):
         self.set_token(TOKEN)
         eventually(lambda: self.pushed("sent") >= 2, 60, "the right one is accepted", 0.2)
         _, path, _, headers, _ = self.receiver.answered(204)[0]
-        self.assertEqual(path, "/receive")
+        self.assertEqual(path, "/receive/?tenant=a", "it is sent as it is written")
         self.assertEqual((headers["Content-Type"], headers["Content-Encoding"], headers["X-Prometheus-Remote-Write-Version"]),
                          ("application/x-protobuf", "snappy", "0.1.0"))
 
@@ -342,7 +342,7 @@ class Refusals(ReceiverCase):
 
         self.receiver.headers, self.receiver.status = {"Location": "/elsewhere"}, 301
         eventually(lambda: len(self.receiver.answered(301)) >= 2, 60, "it redirects", 0.2)
-        self.assertEqual({request[1] for request in self.receiver.requests}, {"/receive"})
+        self.assertEqual({request[1] for request in self.receiver.requests}, {"/receive/?tenant=a"})
 
         self.receiver.headers, self.receiver.status = {"Retry-After": "8"}, 429
 
@@ -362,7 +362,7 @@ class Refusals(ReceiverCase):
         self.set_token(TOKEN)
         eventually(lambda: self.receiver.answered(204), 60, "it pushes", 0.2)
         path = self.directory / "collector.yaml"
-        path.write_text(path.read_text().replace("/receive", "/other"))
+        path.write_text(path.read_text().replace("/receive/?tenant=a", "/other"))
         self.collectors["collector"].signal(1)
         eventually(lambda: self.receiver.requests[-1][1] == "/other", 30, "it pushes to another URL", 0.2)
         path.write_text(re.sub("^push: .*$", "", path.read_text(), flags=re.M))

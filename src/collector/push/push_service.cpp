@@ -1,11 +1,18 @@
 #include "collector/push/push_service.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "collector/push/otlp.h"
 #include "collector/push/remote_write.h"
 
 namespace pingloom::collector {
+
+PushService::~PushService() {
+  for (Pusher* pusher : {remote_write_.get(), otlp_.get()}) {
+    if (pusher != nullptr) pusher->stop();
+  }
+}
 
 template <typename Format>
 void PushService::setTarget(std::unique_ptr<Pusher>& pusher, const char* name,
@@ -64,7 +71,8 @@ void PushService::metrics(MetricsWriter& out, Nanos now) const {
   out.family("pingloom_collector_push_lag_seconds", "gauge",
              "Age of the oldest samples that wait to be pushed; 0 if none do.");
   for (const auto& [target, figures] : targets) {
-    const Nanos age = figures.oldest == 0 ? 0 : now - figures.oldest;
+    // A request may have been made since `now`.
+    const Nanos age = figures.oldest == 0 ? 0 : std::max<Nanos>(0, now - figures.oldest);
     out.sample(static_cast<double>(age) / 1e9, {{"target", target}});
   }
 }

@@ -20,6 +20,11 @@ class PushService {
   PushService(std::string instance, RenderMetrics render)
       : instance_(std::move(instance)), render_(std::move(render)) {}
 
+  // Stops all targets before it waits for any.
+  ~PushService();
+  PushService(const PushService&) = delete;
+  PushService& operator=(const PushService&) = delete;
+
   // Starts the targets, and ends those that have changed or are gone.
   void reload(const PushSettings& settings);
   // Writes the figures of all targets; `now` is monotonic.

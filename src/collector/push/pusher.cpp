@@ -40,12 +40,21 @@ Pusher::Pusher(std::string name, PushTarget target, std::unique_ptr<PushFormat> 
       thread_([this] { run(); }) {}
 
 Pusher::~Pusher() {
+  stop();
+  thread_.join();
+  const std::uint64_t lost = queue_.figures().waiting_samples;
+  if (lost > 0) {
+    log::warning("push to {} ends: {} samples that waited are lost, and its counters with them",
+                 name_, lost);
+  }
+}
+
+void Pusher::stop() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
   wake_.notify_all();
-  thread_.join();
 }
 
 PushFigures Pusher::figures() const {
@@ -55,13 +64,18 @@ PushFigures Pusher::figures() const {
 
 void Pusher::render(Nanos now) {
   const Nanos now_utc = utcNow();
-  auto requests = format_->requests(render_(format_->writer(now_utc)), now_utc, now);
+  std::string written = render_(format_->writer(now_utc));
+  if (stop_) return;
+  auto requests = format_->requests(std::move(written), now_utc, now);
   const std::lock_guard lock(mutex_);
   queue_.add(std::move(requests));
 }
 
 Result<http::ClientResponse> Pusher::send(const PushRequest& request) const {
-  http::Site site{target_.url, "", target_.ca, "ca: FILE"};
+  // The path goes to the receiver as it is written; a site's would lose a '/' at its end.
+  const std::size_t path =
+      std::min(target_.url.find('/', target_.url.find("//") + 2), target_.url.size());
+  http::Site site{target_.url.substr(0, path), "", target_.ca, "ca: FILE"};
   if (!target_.token.empty()) {
     auto token = readPushToken(target_.token);
     // The queue logs the reason only, so that names the file.
@@ -69,6 +83,7 @@ Result<http::ClientResponse> Pusher::send(const PushRequest& request) const {
     site.token = std::move(*token);
   }
   http::ClientRequest post;
+  post.path_and_query = target_.url.substr(path);
   post.body = request.body;
   post.content_type = format_->contentType();
   post.headers = format_->headers();
@@ -80,17 +95,23 @@ Result<http::ClientResponse> Pusher::send(const PushRequest& request) const {
 void Pusher::run() {
   pthread_setname_np(pthread_self(), "push");
   Nanos next = monotonicNow() + target_.interval;
+  bool rendered = false;  // since the last request was sent
   std::unique_lock lock(mutex_);
   while (!stop_) {
     const Nanos now = monotonicNow();
-    if (now >= next) {
+    const PushRequest* request = queue_.due(now);
+    if (now >= next && (request == nullptr || !rendered)) {
       lock.unlock();
       render(now);
-      next = std::max(next + target_.interval, now);
+      rendered = true;
+      next += target_.interval;
+      // Rendering that takes longer than the interval must leave time for sending.
+      if (const Nanos end = monotonicNow(); next <= end) next = end + target_.interval;
       lock.lock();
       continue;
     }
-    if (const PushRequest* request = queue_.due(now)) {
+    if (request != nullptr) {
+      rendered = false;
       lock.unlock();
       const auto answer = send(*request);
       const bool taken = answer && answer->status / 100 == 2;

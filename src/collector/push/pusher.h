@@ -28,13 +28,15 @@ class Pusher {
   // `name` is the target's in logs and metrics.
   Pusher(std::string name, PushTarget target, std::unique_ptr<PushFormat> format,
          RenderMetrics render);
-  // Cancels a request in flight; what waits is lost.
+  // Stops, waits for the thread, and logs how much that waited is lost.
   ~Pusher();
   Pusher(const Pusher&) = delete;
   Pusher& operator=(const Pusher&) = delete;
 
   const std::string& name() const { return name_; }
   const PushTarget& target() const { return target_; }
+  // Cancels a request in flight; nothing is rendered or sent any more. Does not wait. Any thread.
+  void stop();
   // Any thread.
   PushFigures figures() const;
 

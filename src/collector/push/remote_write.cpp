@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "collector/push/series_writer.h"
+#include "common/log.h"
 #include "common/protobuf_fields.h"
 
 namespace pingloom::collector {
@@ -69,7 +70,16 @@ Exposition::MakeWriter RemoteWrite::writer(Nanos /*now_utc*/) const {
 }
 
 std::vector<PushRequest> RemoteWrite::requests(std::string written, Nanos now_utc, Nanos now) {
-  last_ms_ = std::max(now_utc / kMillisecond, last_ms_ + 1);
+  const std::int64_t now_ms = now_utc / kMillisecond;
+  if (last_ms_ - now_ms > kMaxAhead / kMillisecond) {
+    log::warning(
+        "push to remote_write: the clock was set back by {} s; receivers may refuse samples until "
+        "it reaches the former time",
+        (last_ms_ - now_ms) / 1000);
+    last_ms_ = now_ms;
+  } else {
+    last_ms_ = std::max(now_ms, last_ms_ + 1);
+  }
   Batches batches(last_ms_, now);
   std::unordered_set<std::string_view> live;
   forEachRecord(written, [&](const SeriesRecord& record) {

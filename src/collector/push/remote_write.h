@@ -1,7 +1,7 @@
 // Prometheus' remote write 1.0 (https://prometheus.io/docs/specs/prw/remote_write_spec/): messages
 // WriteRequest of prompb/remote.proto, compressed with Snappy's block format. All samples of a push
-// have its time, which always increases. A series that ends gets a stale marker, as Prometheus
-// gives to series that disappear from a scrape. One thread.
+// have its time, which increases unless the clock is set back by more than kMaxAhead. A series that
+// ends gets a stale marker, as Prometheus gives to series that disappear from a scrape. One thread.
 //
 // Bounds: the labels of the series of the last push are kept.
 #pragma once
@@ -15,6 +15,7 @@ namespace pingloom::collector {
 class RemoteWrite : public PushFormat {
  public:
   static constexpr std::size_t kMaxSamples = 5'000;  // of a request
+  static constexpr Nanos kMaxAhead = 5 * kMinute;    // of the clock, after it was set back
 
   explicit RemoteWrite(std::string instance) : instance_(std::move(instance)) {}
 

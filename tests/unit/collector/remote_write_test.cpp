@@ -155,6 +155,13 @@ TEST_F(RemoteWriteTest, TimeIncreasesWhenTheClockIsSetBack) {
   EXPECT_EQ(push({{"a", 1}}, 4 * kSecond)[0].second.at, 10'001);
 }
 
+TEST_F(RemoteWriteTest, TimeFollowsAClockThatIsSetFarBack) {
+  EXPECT_EQ(push({{"a", 1}}, kHour)[0].second.at, 3'600'000);
+  EXPECT_EQ(push({{"a", 1}}, kHour - RemoteWrite::kMaxAhead)[0].second.at, 3'600'001);
+  EXPECT_EQ(push({{"a", 1}}, kHour - 6 * kMinute)[0].second.at, 3'240'000);
+  EXPECT_EQ(push({{"a", 1}}, kHour - 5 * kMinute)[0].second.at, 3'300'000);
+}
+
 TEST_F(RemoteWriteTest, ARequestHasAtMostSoManySamples) {
   const auto out = format.writer(0)();
   out->family("many", "gauge", "");

@@ -89,7 +89,8 @@ TEST(ClientSend, ReadsHowLongToWait) {
   EXPECT_EQ(wait("120"), 2 * kMinute);
   EXPECT_EQ(wait("Fri, 31 Dec 1999 23:59:59 GMT"), 0);
   EXPECT_EQ(wait("-1"), 0);
-  EXPECT_EQ(wait("99999999999999999999"), 0);
+  EXPECT_EQ(wait("86401"), 24 * kHour);
+  EXPECT_EQ(wait("99999999999999999999"), 24 * kHour);
 }
 
 TEST(ClientSend, ReadsChunksAndCutsLongAnswers) {
