@@ -51,7 +51,9 @@ void DeviationJudge::observeSlot(std::size_t number, double deviation, bool lear
   const auto bound = [&](Statistic statistic) {
     if (learning) return static_cast<float>(kUnusual);
     const std::size_t i = index(statistic);
-    return static_cast<float>(kSaturated * limits_[i].limit()) * slot.tails[i].usual;
+    // A statistic that has been 0 for long may have no limit.
+    const double limit = std::max(limits_[i].limit(), 0.0);
+    return static_cast<float>(kSaturated * limit) * slot.tails[i].usual;
   };
   const auto smooth = [&](float& smoothed, double weight, float most) {
     smoothed += static_cast<float>(weight * (deviation - smoothed));

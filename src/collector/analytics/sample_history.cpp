@@ -37,7 +37,7 @@ void SampleHistory::thin() {
 // Rows are written from the oldest on, so a reader's first one has the first place.
 void SampleHistory::state(StateArchive& archive) {
   archive(used_, stride_, samples_);
-  archive.require(used_ <= capacity_ && stride_ > 0);
+  archive.require(used_ <= capacity_ && stride_ > 0 && stride_ <= day_);
   if (archive.reads()) first_ = 0;
   for (std::size_t i = 0; archive.ok() && i < used_; ++i) {
     archive.numbers(std::span(values_).subspan(placeOf(i), slots_));

@@ -30,7 +30,7 @@ void headState(StateArchive& archive, ShelfKey& key, Shelved& shelved) {
   auto& [host, application, number] = key;
   archive.text(host, kMaxName);
   archive.text(application, kMaxName);
-  archive(number, shelved.features, shelved.history_features, shelved.since);
+  archive(number, shelved.features, shelved.history_features, shelved.since, shelved.owner);
 }
 
 // Reads up to `size` bytes: fewer at the end of the file, or if it cannot be read.
@@ -93,12 +93,15 @@ Result<bool> readWatchFile(const std::filesystem::path& path,
     return makeError(path.string(), "was not written by this version of the collector");
   }
   bool whole = true;
+  std::size_t total = 0;
   while (readBytes(file.get(), bytes, kFrame)) {
     std::array<std::uint32_t, 2> frame{};
     StateArchive archive(std::string_view{bytes});
     archive(frame);
     const auto [size, checksum] = frame;
-    if (size > kMaxWatchRecord || !readBytes(file.get(), bytes, size)) return false;
+    total += size;
+    if (size > kMaxWatchRecord || total > kMaxWatchFile) return false;
+    if (!readBytes(file.get(), bytes, size)) return false;
     whole = crc32c(bytes) == checksum && takeRecord(bytes, take) && whole;
   }
   return whole && bytes.empty();

@@ -29,6 +29,8 @@ class WatchFileWriter {
 };
 
 constexpr std::size_t kMaxWatchRecord = std::size_t{64} << 20;  // bytes
+// Twice what Watcher's bounds allow; nothing behind it is read.
+constexpr std::size_t kMaxWatchFile = std::size_t{1} << 30;  // bytes
 
 // Calls `take` for each record, in the order in which they were added; `since` is UTC. Returns
 // whether all of the file could be read. It is an error if there is no such file, or it is of

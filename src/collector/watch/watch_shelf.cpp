@@ -8,27 +8,26 @@ namespace pingloom::collector {
 
 void WatchShelf::put(const ShelfKey& key, Shelved shelved) {
   std::deque<Shelved>& kept = kept_[key];
-  if (kept.size() == kKept) remove(kept, false);
+  if (kept.size() == kKept) remove(kept, kept.begin());
   features_ += shelved.features;
   history_features_ += shelved.history_features;
   kept.push_back(std::move(shelved));
 }
 
-std::shared_ptr<const std::string> WatchShelf::take(const ShelfKey& key) {
+std::shared_ptr<const std::string> WatchShelf::take(const ShelfKey& key, std::uint64_t owner) {
   const auto found = kept_.find(key);
   if (found == kept_.end()) return nullptr;
-  auto memory = remove(found->second, true).memory;
-  if (found->second.empty()) kept_.erase(found);
-  return memory;
+  std::deque<Shelved>& kept = found->second;
+  const auto same = std::find_if(kept.rbegin(), kept.rend(),
+                                 [owner](const Shelved& one) { return one.owner == owner; });
+  auto memory = remove(kept, same == kept.rend() ? std::prev(kept.end()) : std::prev(same.base()));
+  if (kept.empty()) kept_.erase(found);
+  return memory.memory;
 }
 
-Shelved WatchShelf::remove(std::deque<Shelved>& kept, bool newest) {
-  Shelved removed = std::move(newest ? kept.back() : kept.front());
-  if (newest) {
-    kept.pop_back();
-  } else {
-    kept.pop_front();
-  }
+Shelved WatchShelf::remove(std::deque<Shelved>& kept, std::deque<Shelved>::iterator which) {
+  Shelved removed = std::move(*which);
+  kept.erase(which);
   features_ -= removed.features;
   history_features_ -= removed.history_features;
   return removed;
@@ -44,7 +43,7 @@ std::vector<std::pair<ShelfKey, Shelved>> WatchShelf::all() const {
 
 void WatchShelf::expire(Nanos now) {
   for (auto& [key, kept] : kept_) {
-    while (!kept.empty() && now - kept.front().since >= kKeep) remove(kept, false);
+    while (!kept.empty() && now - kept.front().since >= kKeep) remove(kept, kept.begin());
   }
   std::erase_if(kept_, [](const auto& entry) { return entry.second.empty(); });
 }
@@ -54,14 +53,14 @@ bool WatchShelf::dropOldest() {
       kept_.begin(), kept_.end(),
       [](const auto& a, const auto& b) { return a.second.front().since < b.second.front().since; });
   if (oldest == kept_.end()) return false;
-  remove(oldest->second, false);
+  remove(oldest->second, oldest->second.begin());
   if (oldest->second.empty()) kept_.erase(oldest);
   return true;
 }
 
 void WatchShelf::forget(const std::function<bool(const std::string&)>& changed) {
   for (auto& [key, kept] : kept_) {
-    while (changed(std::get<1>(key)) && !kept.empty()) remove(kept, false);
+    while (changed(std::get<1>(key)) && !kept.empty()) remove(kept, kept.begin());
   }
   std::erase_if(kept_, [](const auto& entry) { return entry.second.empty(); });
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -26,16 +27,18 @@ struct Shelved {
   std::size_t features = 0;
   std::size_t history_features = 0;  // those for which a history is kept
   Nanos since = 0;                   // when it was watched last
+  std::uint64_t owner = 0;           // its number at the agent
 };
 
 class WatchShelf {
  public:
-  static constexpr std::size_t kKept = 64;
+  static constexpr std::size_t kKept = 4096;
   static constexpr Nanos kKeep = 24 * kHour;
 
   void put(const ShelfKey& key, Shelved shelved);
-  // Takes the memory that was put there last; nullptr if there is none.
-  std::shared_ptr<const std::string> take(const ShelfKey& key);
+  // Takes the memory of this owner, which is still there after a restart of the collector, or else
+  // the one that was put there last; nullptr if there is none.
+  std::shared_ptr<const std::string> take(const ShelfKey& key, std::uint64_t owner);
   // Drops those that have not been watched for too long.
   void expire(Nanos now);
   // Drops the oldest one. Returns false if there is none.
@@ -49,7 +52,7 @@ class WatchShelf {
   std::size_t historyFeatures() const { return history_features_; }
 
  private:
-  Shelved remove(std::deque<Shelved>& kept, bool newest);
+  Shelved remove(std::deque<Shelved>& kept, std::deque<Shelved>::iterator which);
 
   std::map<ShelfKey, std::deque<Shelved>> kept_;  // none is empty; the oldest is the first
   std::size_t features_ = 0;

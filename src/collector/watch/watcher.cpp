@@ -113,7 +113,8 @@ void Watcher::endRound() {
       continue;
     }
     if (auto watch = remove(entry)) {
-      shelf_.put({entry.host, entry.application, std::get<3>(group->first)}, shelve(*watch, now));
+      shelf_.put({entry.host, entry.application, std::get<3>(group->first)},
+                 shelve(entry, *watch, now));
     }
     group = groups_.erase(group);
   }
@@ -195,16 +196,16 @@ bool Watcher::makeRoom(std::size_t features) {
   return drop(kMaxHistoryFeatures, history_features_, [this] { return shelf_.historyFeatures(); });
 }
 
-Shelved Watcher::shelve(OwnerWatch& watch, Nanos now) {
+Shelved Watcher::shelve(const Entry& entry, OwnerWatch& watch, Nanos now) {
   auto memory = std::make_shared<std::string>();
   watch.write(*memory);
-  return {std::move(memory), watch.features(), watch.historyFeatures(), now};
+  return {std::move(memory), watch.features(), watch.historyFeatures(), now, entry.owner};
 }
 
 // Returns what is known about the group, if its metrics have changed or it has been here before.
 std::optional<WatchMemory> Watcher::memoryOf(Entry& entry, std::size_t number) {
   if (const auto watch = remove(entry)) return std::move(*watch).end();
-  const auto shelved = shelf_.take({entry.host, entry.application, number});
+  const auto shelved = shelf_.take({entry.host, entry.application, number}, entry.owner);
   if (shelved == nullptr) return std::nullopt;
   return readMemory(*shelved, settings_.subspaceOf(entry.application));
 }

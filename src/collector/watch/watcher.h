@@ -86,7 +86,7 @@ class Watcher {
   bool makeRoom(std::size_t features);
   void makeWatch(Entry& entry, const PagesOfOwner& pages, std::size_t number);
   std::optional<WatchMemory> memoryOf(Entry& entry, std::size_t number);
-  static Shelved shelve(OwnerWatch& watch, Nanos now);
+  static Shelved shelve(const Entry& entry, OwnerWatch& watch, Nanos now);
   void takeSample(Entry& entry, const PagesOfOwner& pages);
   void endRound();
   void comparePeers();
@@ -95,6 +95,7 @@ class Watcher {
   // Takes the watch out of it; its counters stay.
   std::unique_ptr<OwnerWatch> remove(Entry& entry);
   void load();
+  void putBack(std::vector<std::pair<ShelfKey, Shelved>> records);
   void saveRegularly();
   void save();
   Status saveGroups(WatchFileWriter& file);

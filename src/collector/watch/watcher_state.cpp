@@ -5,6 +5,7 @@
 #include <chrono>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "collector/watch/watcher.h"
 #include "common/log.h"
@@ -15,26 +16,42 @@ namespace pingloom::collector {
 void Watcher::load() {
   std::error_code ignored;
   if (!std::filesystem::exists(file_, ignored)) return;
-  const Nanos now_utc = utcNow();
-  const Nanos now = monotonicNow();
-  const auto whole = readWatchFile(file_, [&](const ShelfKey& key, Shelved shelved) {
-    // A clock that was set back makes it as old as one that was watched just now.
-    const Nanos age = std::max<Nanos>(now_utc - std::min(shelved.since, now_utc), 0);
-    if (age >= WatchShelf::kKeep) return;
-    shelved.since = now - age;
-    shelf_.put(key, std::move(shelved));
-    while (shelf_.features() > kMaxFeatures || shelf_.historyFeatures() > kMaxHistoryFeatures) {
-      shelf_.dropOldest();
-    }
+  std::vector<std::pair<ShelfKey, Shelved>> records;
+  const auto whole = readWatchFile(file_, [&](ShelfKey key, Shelved shelved) {
+    const bool possible = shelved.features >= 1 && shelved.features <= OwnerWatch::kMaxFeatures &&
+                          shelved.history_features <= shelved.features;
+    if (possible) records.emplace_back(std::move(key), std::move(shelved));
   });
   if (!whole) {
-    log::warning("{}; all applications are learned anew", whole.error().text());
+    const auto old = file_.native() + ".old";
+    std::filesystem::rename(file_, old, ignored);
+    log::warning("{}; all applications are learned anew, and it is kept as {}",
+                 whole.error().text(), old);
     return;
   }
   if (!*whole) {
     log::warning("{}: damaged; what cannot be read is learned anew", file_.string());
   }
+  putBack(std::move(records));
   log::info("{} groups of metrics are known from the last run", shelf_.all().size());
+}
+
+// Puts what was read on the shelf, where the oldest of a key comes first.
+void Watcher::putBack(std::vector<std::pair<ShelfKey, Shelved>> records) {
+  const Nanos now_utc = utcNow();
+  const Nanos now = monotonicNow();
+  std::stable_sort(records.begin(), records.end(),
+                   [](const auto& a, const auto& b) { return a.second.since < b.second.since; });
+  for (auto& [key, shelved] : records) {
+    // A clock that was set back makes it as old as one that was watched just now.
+    const Nanos age = now_utc - std::clamp<Nanos>(shelved.since, 0, now_utc);
+    if (age >= WatchShelf::kKeep) continue;
+    shelved.since = now - age;
+    shelf_.put(key, std::move(shelved));
+    while (shelf_.features() > kMaxFeatures || shelf_.historyFeatures() > kMaxHistoryFeatures) {
+      shelf_.dropOldest();
+    }
+  }
 }
 
 void Watcher::saveRegularly() {
@@ -66,22 +83,26 @@ void Watcher::save() {
   if (!status) ++saves_failed_;
 }
 
+// An application that ends meanwhile is on the shelf then, so that comes last. One that is written
+// twice does no harm.
 Status Watcher::saveGroups(WatchFileWriter& file) {
   const Nanos ahead = utcNow() - monotonicNow();
+  const auto add = [&](const ShelfKey& key, Shelved kept) {
+    kept.since += ahead;
+    return file.add(key, kept);
+  };
+  for (const GroupKey& group : groupKeys()) {
+    const auto known = groupMemory(group);
+    if (!known) continue;
+    if (auto status = add(known->first, known->second); !status) return status;
+  }
   std::vector<std::pair<ShelfKey, Shelved>> shelved;
   {
     const std::lock_guard lock(mutex_);
     shelved = shelf_.all();
   }
-  for (auto& [key, kept] : shelved) {
-    kept.since += ahead;
-    if (auto status = file.add(key, kept); !status) return status;
-  }
-  for (const GroupKey& group : groupKeys()) {
-    auto known = groupMemory(group);
-    if (!known) continue;
-    known->second.since += ahead;
-    if (auto status = file.add(known->first, known->second); !status) return status;
+  for (const auto& [key, kept] : shelved) {
+    if (auto status = add(key, kept); !status) return status;
   }
   return {};
 }
@@ -100,7 +121,7 @@ std::optional<std::pair<ShelfKey, Shelved>> Watcher::groupMemory(const GroupKey&
   if (found == groups_.end() || found->second.watch == nullptr) return std::nullopt;
   const Entry& entry = found->second;
   return std::pair{ShelfKey{entry.host, entry.application, std::get<3>(key)},
-                   shelve(*entry.watch, monotonicNow())};
+                   shelve(entry, *entry.watch, monotonicNow())};
 }
 
 }  // namespace pingloom::collector

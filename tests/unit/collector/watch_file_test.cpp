@@ -22,7 +22,8 @@ struct WatchFileTest : testing::Test {
     ASSERT_TRUE(file);
     for (std::size_t i = 0; i < 3; ++i) {
       auto memory = std::make_shared<std::string>(100 * (i + 1), 'm');
-      ASSERT_TRUE(file->add({"host-" + std::to_string(i), "queue", i}, {memory, 7, i, kSecond}));
+      ASSERT_TRUE(
+          file->add({"host-" + std::to_string(i), "queue", i}, {memory, 7, i, kSecond, 40 + i}));
     }
     EXPECT_FALSE(readFile(path, 10)) << "before commit()";
     ASSERT_TRUE(file->commit());
@@ -55,6 +56,7 @@ TEST_F(WatchFileTest, HasWhatWasAdded) {
     EXPECT_EQ(shelved.features, 7U);
     EXPECT_EQ(shelved.history_features, i);
     EXPECT_EQ(shelved.since, kSecond);
+    EXPECT_EQ(shelved.owner, 40 + i);
   }
 }
 

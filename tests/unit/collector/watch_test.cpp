@@ -367,6 +367,22 @@ TEST(Watcher, whatItKnowsOutlivesIt) {
   EXPECT_FALSE(knows(watcher)) << "with other settings";
 }
 
+TEST(WatchShelf, replicasGetTheirOwnBack) {
+  const ShelfKey key{"h1", "queue", 0};
+  WatchShelf shelf;
+  const auto put = [&](std::uint64_t owner) {
+    shelf.put(key, {std::make_shared<std::string>(std::to_string(owner)), 3, 2, kSecond, owner});
+  };
+  for (const std::uint64_t owner : {10, 11, 12}) put(owner);
+  EXPECT_EQ(shelf.features(), 9U);
+  EXPECT_EQ(*shelf.take(key, 11), "11");
+  EXPECT_EQ(*shelf.take(key, 99), "12") << "the newest, for one that is new";
+  EXPECT_EQ(*shelf.take(key, 10), "10");
+  EXPECT_EQ(shelf.take(key, 10), nullptr);
+  EXPECT_EQ(shelf.features(), 0U);
+  EXPECT_EQ(shelf.historyFeatures(), 0U);
+}
+
 TEST(Watcher, goesOnWithoutItsFile) {
   const test::TemporaryDirectory directory;
   const auto file = directory.path() / "none" / "analytics";
@@ -376,6 +392,7 @@ TEST(Watcher, goesOnWithoutItsFile) {
   ASSERT_TRUE(writeFileAtomic(file, "nonsense"));
   { const Watcher watcher(watched.board, watched.settings, file); }
   EXPECT_THAT(*readFile(file, 1000), testing::StartsWith("pingloom analytics "));
+  EXPECT_EQ(*readFile(file.native() + ".old", 1000), "nonsense");
 }
 
 TEST(Watcher, exportsQuietOwnersNowAndThen) {
