@@ -36,6 +36,7 @@ class Promtool(unittest.TestCase):
         self.collector_port = free_port()
         config = directory / "collector.yaml"
         config.write_text(f"address: {subnet}.200\ndevice: soft\nagents: [{self.pages}]\ninterval: 50ms\nanalytics:\n"
+                          f"state_dir: {directory}/collector\n"
                           "push: { remote_write: { url: 'http://127.0.0.1:9/write' } }\n"
                           f"http: {self.pages}:{self.collector_port}\n"
                           f"stores: [{{ translator: t, file: {directory}/t.store, tables: [\n"

@@ -202,8 +202,8 @@ class ReceiverCase(PushCase):
         self.addCleanup(self.receiver.shutdown)
         self.set_token(token)
         self.start_agent(1)
-        self.start_collector(agents=[1], settings=f"name: dpu-1\npush: {{ {kind}: {{ url: http://127.0.0.1:"
-                             f"{self.receiver.server_address[1]}/receive/?tenant=a, interval: 1s, token: token }} }}")
+        self.start_collector(agents=[1], settings=f"name: dpu-1\npush: {{ {kind}: {{ url: 'http://127.0.0.1:"
+                             f"{self.receiver.server_address[1]}/receive/?tenant=a', interval: 1s, token: token }} }}")
 
     def set_token(self, token):
         new = self.directory / "token.new"
