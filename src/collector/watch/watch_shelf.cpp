@@ -25,7 +25,7 @@ std::shared_ptr<const std::string> WatchShelf::take(const ShelfKey& key, std::ui
   return memory.memory;
 }
 
-Shelved WatchShelf::remove(std::deque<Shelved>& kept, std::deque<Shelved>::iterator which) {
+Shelved WatchShelf::remove(std::deque<Shelved>& kept, const std::deque<Shelved>::iterator& which) {
   Shelved removed = std::move(*which);
   kept.erase(which);
   features_ -= removed.features;

@@ -52,7 +52,7 @@ class WatchShelf {
   std::size_t historyFeatures() const { return history_features_; }
 
  private:
-  Shelved remove(std::deque<Shelved>& kept, std::deque<Shelved>::iterator which);
+  Shelved remove(std::deque<Shelved>& kept, const std::deque<Shelved>::iterator& which);
 
   std::map<ShelfKey, std::deque<Shelved>> kept_;  // none is empty; the oldest is the first
   std::size_t features_ = 0;
