@@ -48,7 +48,7 @@ Result<std::unique_ptr<Collector>> Collector::start(Config config) {
 // No device closes while another reader of its address reads.
 Collector::~Collector() {
   discovery_.reset();
-  if (push_ != nullptr) push_->reload({});
+  if (push_ != nullptr) push_->end();
   for (const auto& reader : readers_) reader->stop();
   if (stores_ != nullptr) stores_->tails().stop();
   http_.reset();  // it shows the stores

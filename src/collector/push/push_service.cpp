@@ -8,10 +8,11 @@
 
 namespace pingloom::collector {
 
-PushService::~PushService() {
+void PushService::end() {
   for (Pusher* pusher : {remote_write_.get(), otlp_.get()}) {
     if (pusher != nullptr) pusher->stop();
   }
+  reload({});
 }
 
 template <typename Format>

@@ -1,5 +1,5 @@
-// Pushes the collector's metrics to the configured targets. Any thread, except that reload()
-// belongs to one.
+// Pushes the collector's metrics to the configured targets. Any thread, except that reload(), end()
+// and the destructor belong to one.
 #pragma once
 
 #include <memory>
@@ -20,13 +20,14 @@ class PushService {
   PushService(std::string instance, RenderMetrics render)
       : instance_(std::move(instance)), render_(std::move(render)) {}
 
-  // Stops all targets before it waits for any.
-  ~PushService();
+  ~PushService() { end(); }
   PushService(const PushService&) = delete;
   PushService& operator=(const PushService&) = delete;
 
   // Starts the targets, and ends those that have changed or are gone.
   void reload(const PushSettings& settings);
+  // Ends all targets: stops each of them before it waits for any.
+  void end();
   // Writes the figures of all targets; `now` is monotonic.
   void metrics(MetricsWriter& out, Nanos now) const;
 
