@@ -38,7 +38,7 @@ Result<ClientResponse> get(const std::string& url, const std::string& path_and_q
 // A request that changes something at the server.
 struct ClientRequest {
   std::string method = "POST";
-  std::string path_and_query;  // begins with '/'; "" if the site's URL has a path
+  std::string path_and_query;  // begins with '/'
   std::string body = {};
   std::string content_type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers = {};  // further ones

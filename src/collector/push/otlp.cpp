@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "collector/push/otlp_attribute.h"
 #include "collector/push/otlp_writer.h"
 #include "common/protobuf_fields.h"
 #include "http/gzip.h"
@@ -19,20 +20,11 @@ using google::protobuf::io::CodedInputStream;
 namespace otlp_request {
 constexpr unsigned kResourceMetrics = 1;
 constexpr unsigned kResource = 1, kScopeMetrics = 2;
-constexpr unsigned kAttributes = 1, kKey = 1, kValue = 2, kStringValue = 1;
+constexpr unsigned kAttributes = 1;
 constexpr unsigned kScope = 1, kScopeName = 1;
 // The answer: ExportMetricsServiceResponse and ExportMetricsPartialSuccess.
 constexpr unsigned kPartialSuccess = 1, kRejectedPoints = 1, kErrorMessage = 2;
 }  // namespace otlp_request
-
-void appendAttribute(std::string& resource, std::string_view key, std::string_view content) {
-  std::string value;
-  protobuf::appendBytes(value, otlp_request::kStringValue, content);
-  std::string attribute;
-  protobuf::appendBytes(attribute, otlp_request::kKey, key);
-  protobuf::appendBytes(attribute, otlp_request::kValue, value);
-  protobuf::appendBytes(resource, otlp_request::kAttributes, attribute);
-}
 
 // Reads the fields of a message; `read(field, in)` returns whether it has read one. Returns whether
 // the message is well-formed.
@@ -56,8 +48,8 @@ bool readRejection(CodedInputStream& in, PushRejection& found) {
 
 Otlp::Otlp(const std::string& instance) {
   std::string resource;
-  appendAttribute(resource, "service.name", "pingloom-collector");
-  appendAttribute(resource, "service.instance.id", instance);
+  appendOtlpAttribute(resource, otlp_request::kAttributes, "service.name", "pingloom-collector");
+  appendOtlpAttribute(resource, otlp_request::kAttributes, "service.instance.id", instance);
   protobuf::appendBytes(resource_, otlp_request::kResource, resource);
   std::string scope;
   protobuf::appendBytes(scope, otlp_request::kScopeName, "pingloom-collector");

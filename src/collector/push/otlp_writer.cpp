@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "collector/push/otlp_attribute.h"
 #include "common/protobuf_fields.h"
 
 namespace pingloom::collector {
@@ -19,7 +20,6 @@ constexpr unsigned kCumulative = 2;  // a temporality
 constexpr unsigned kTime = 3;        // of all points
 constexpr unsigned kAsDouble = 4, kNumberAttributes = 7;
 constexpr unsigned kCount = 4, kPointSum = 5, kBucketCounts = 6, kBounds = 7, kAttributes = 9;
-constexpr unsigned kKey = 1, kValue = 2, kStringValue = 1;
 }  // namespace otlp_fields
 
 constexpr std::size_t kMaxMetricBytes = 256 * 1024;  // after which a message is ended
@@ -37,15 +37,8 @@ void OtlpWriter::family(std::string_view name, std::string_view type, std::strin
 }
 
 void OtlpWriter::appendAttributes(std::string& point, unsigned field, const LabelText& labels) {
-  std::string value;
-  std::string attribute;
   labels.forEach([&](std::string_view name, std::string_view content) {
-    value.clear();
-    attribute.clear();
-    protobuf::appendBytes(value, otlp_fields::kStringValue, content);
-    protobuf::appendBytes(attribute, otlp_fields::kKey, name);
-    protobuf::appendBytes(attribute, otlp_fields::kValue, value);
-    protobuf::appendBytes(point, field, attribute);
+    appendOtlpAttribute(point, field, name, content);
   });
 }
 

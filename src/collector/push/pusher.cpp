@@ -14,8 +14,8 @@
 namespace pingloom::collector {
 namespace {
 
-constexpr std::size_t kMaxPushToken =
-    16 * 1024;  // bytes of the file; some tokens are signed documents
+// The file's bytes; some tokens are signed documents.
+constexpr std::size_t kMaxPushToken = 16 * 1024;
 
 // Receivers have rules of their own for tokens, so a token is any word.
 Result<std::string> readPushToken(const std::filesystem::path& file) {
@@ -73,8 +73,7 @@ void Pusher::render(Nanos now) {
 
 Result<http::ClientResponse> Pusher::send(const PushRequest& request) const {
   // The path goes to the receiver as it is written; a site's would lose a '/' at its end.
-  const std::size_t path =
-      std::min(target_.url.find('/', target_.url.find("//") + 2), target_.url.size());
+  const std::size_t path = target_.url.find('/', target_.url.find("//") + 2);
   http::Site site{target_.url.substr(0, path), "", target_.ca, "ca: FILE"};
   if (!target_.token.empty()) {
     auto token = readPushToken(target_.token);
