@@ -141,8 +141,8 @@ void AgentSession::askForDirectory(Nanos now) {
   advised_ = entry_->advice().version();
   const pages::TraceAdvice advice = entry_->advice().get();
   request.mutable_directory()->set_keep_one_in(advice.keep_one_in);
-  for (const std::uint64_t owner : advice.keep_all)
-    request.mutable_directory()->add_keep_all(owner);
+  request.mutable_directory()->mutable_keep_all()->Assign(advice.keep_all.begin(),
+                                                          advice.keep_all.end());
   directory_due_ = false;
   next_directory_ = now + kKeepAlive;
   if (!link_.ask(request, now)) restart(now, {spec_.agent, "the control channel broke"});

@@ -65,10 +65,10 @@ void OwnerWatch::takeOver(WatchMemory memory) {
   const bool allowed = detector_.mayLearn();
   detector_ = std::move(memory.detector);
   detector_.rearrange(from, allowed);
-  take(detector_.groupState());
+  setState(detector_.groupState());
 }
 
-void OwnerWatch::take(analytics::GroupState state) {
+void OwnerWatch::setState(analytics::GroupState state) {
   verdict_.learning = state == analytics::GroupState::kLearning;
   verdict_.anomalous = state == analytics::GroupState::kAnomalous;
 }
@@ -105,7 +105,7 @@ bool OwnerWatch::observe(const PagesOfOwner& pages, std::vector<WatchEvent>& eve
     events.push_back(std::move(event));
   }
   const auto& found = detector_.observe(sample_);
-  take(found.state);
+  setState(found.state);
   verdict_.judged = found.judged;
   if (found.judged) verdict_.score = found.score;
   if (!found.changed) return true;

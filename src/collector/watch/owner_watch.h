@@ -82,7 +82,7 @@ class OwnerWatch {
              const analytics::SubspaceSettings& subspace,
              const analytics::SamplerSettings& sampler);
 
-  void take(analytics::GroupState state);
+  void setState(analytics::GroupState state);
   WatchEvent eventOf(std::string_view kind, bool began) const;
   std::vector<Deviation> detectorDeviations() const;
   std::vector<Deviation> peerDeviations() const;

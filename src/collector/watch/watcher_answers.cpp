@@ -1,4 +1,4 @@
-// What the watch of pages says to HTTP and Prometheus.
+// What the watch of pages says to HTTP, Prometheus and tracers.
 #include <algorithm>
 #include <map>
 #include <set>
