@@ -2,37 +2,17 @@
 
 #include <array>
 #include <cmath>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "collector/analytics/state_archive.h"
 #include "collector/analytics/subspace_detector.h"
+#include "curves.h"
 
 namespace pingloom::collector::analytics::detector_state_test {
 namespace {
 
 constexpr std::size_t kMetrics = 6;
-
-// Curves over one load, which an autoencoder follows and directions do not.
-class Curves {
- public:
-  std::vector<double> next() {
-    walk_ = 0.99 * walk_ + 0.14 * normal_(random_);
-    const double load = 1 / (1 + std::exp(-walk_));
-    std::vector<double> sample(kMetrics);
-    for (std::size_t m = 0; m < kMetrics; ++m) {
-      const double curve = m % 3 == 0 ? load : m % 3 == 1 ? 1 / (1.1 - load) : std::sin(5 * load);
-      sample[m] = 10 + curve + 0.02 * normal_(random_);
-    }
-    return sample;
-  }
-
- private:
-  std::mt19937_64 random_{6};
-  std::normal_distribution<double> normal_;
-  double walk_ = 0;
-};
 
 std::string written(SubspaceDetector& detector) {
   std::string bytes;
@@ -73,7 +53,7 @@ void expectSameVerdicts(SubspaceDetector& a, SubspaceDetector& b, Curves& curves
 
 TEST(DetectorState, WhatWasReadGoesOnLikeWhatWasWritten) {
   SubspaceDetector detector(kMetrics, {});
-  Curves curves;
+  Curves curves(kMetrics);
   int samples = 0;
   // In the warm-up, with directions only, with a candidate, and with a learned model in charge.
   for (const int until : {100, 450, 1000, 2200, 4500}) {
@@ -96,7 +76,7 @@ TEST(DetectorState, WhatWasReadGoesOnLikeWhatWasWritten) {
 
 TEST(DetectorState, AFitThatHasBegunBeginsAgain) {
   SubspaceDetector detector(kMetrics, {});
-  Curves curves;
+  Curves curves(kMetrics);
   for (std::uint64_t i = 0; i <= SubspaceDetector::kFirstFit; ++i) detector.observe(curves.next());
   detector.fit(64);
   ASSERT_EQ(detector.fits(), 1U);
@@ -109,7 +89,7 @@ TEST(DetectorState, AFitThatHasBegunBeginsAgain) {
 
 TEST(DetectorState, WhatIsDamagedIsRefused) {
   SubspaceDetector detector(kMetrics, {});
-  Curves curves;
+  Curves curves(kMetrics);
   for (int i = 0; i < 700; ++i) detector.observe(curves.next());
   const std::string bytes = written(detector);
   for (std::size_t size = 0; size < bytes.size(); size += 1 + size / 50) {
@@ -125,7 +105,7 @@ TEST(DetectorState, ADamagedNumberDoesNoHarm) {
   SubspaceSettings settings;
   settings.learned = false;
   SubspaceDetector detector(kMetrics, settings);
-  Curves curves;
+  Curves curves(kMetrics);
   for (int i = 0; i < 700; ++i) detector.observe(curves.next());
   const std::string bytes = written(detector);
   std::size_t taken = 0;

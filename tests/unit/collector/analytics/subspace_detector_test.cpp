@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "allocations.h"
+#include "curves.h"
 
 namespace {
 
@@ -350,20 +351,8 @@ TEST_F(SubspaceDetectorTest, AllocatesNothingOnceMade) {
 }
 
 TEST_F(SubspaceDetectorTest, AnAutoencoderTakesOverWhereItIsBetter) {
-  // Curves over one load, which directions do not follow.
-  std::mt19937 random(6);
-  std::normal_distribution<double> normal;
-  double walk = 0;
-  const auto next = [&] {
-    walk = 0.99 * walk + 0.14 * normal(random);
-    const double load = 1 / (1 + std::exp(-walk));
-    std::vector<double> sample(kMetrics);
-    for (std::size_t m = 0; m < kMetrics; ++m) {
-      const double curve = m % 3 == 0 ? load : m % 3 == 1 ? 1 / (1.1 - load) : std::sin(5 * load);
-      sample[m] = 10 + curve + 0.02 * normal(random);
-    }
-    return sample;
-  };
+  Curves curves(kMetrics);
+  const auto next = [&] { return curves.next(); };
   for (int i = 0; i < 4000; ++i) {
     detector.observe(next());
     detector.fit(1024);
