@@ -112,11 +112,13 @@ Status Collector::startHttp() {
   options.listen = config_.http;
   options.access = access_;
   const bool has_page = page->has("/");
-  push_ = std::make_unique<PushService>(config_.name, [this, counters = options.counters](
-                                                          const Exposition::MakeWriter&
-                                                              make_writer) {
-    return allMetrics({board_, watcher_.get(), *counters, stores_.get(), push_.get()}, make_writer);
-  });
+  push_ = std::make_unique<PushService>(
+      config_.name, [this, counters = options.counters](const Exposition::MakeWriter& make_writer,
+                                                        bool exact_histograms) {
+        return allMetrics(
+            {board_, watcher_.get(), *counters, stores_.get(), push_.get(), exact_histograms},
+            make_writer);
+      });
   const auto router = std::make_shared<const HttpRouter>(
       HttpSources{board_, watcher_.get(), stores_.get(), push_.get(), access_, options.counters},
       std::move(*page));

@@ -37,8 +37,13 @@ std::optional<int> schemaOf(const pages::Metric& metric) {
   return nativeSchema(metric.shape, metric.unit);
 }
 
+// Bounds that an application chose itself are all shown.
+std::size_t stepOf(const pages::Metric& metric, bool exact) {
+  return exact || metric.bounded() ? 1 : std::size_t{1} << metric.shape.precision;
+}
+
 void addSamples(MetricsWriter& out, const LabelText& labels, const PageView& page,
-                const pages::Metric& metric) {
+                const pages::Metric& metric, bool exact) {
   const std::uint64_t* slots = page.values.data() + metric.first_slot;
   switch (metric.kind) {
     case PINGLOOM_COUNTER:
@@ -52,7 +57,8 @@ void addSamples(MetricsWriter& out, const LabelText& labels, const PageView& pag
       return out.histogram({{slots + 1, metric.slots - std::size_t{1}},
                             upper,
                             scale(static_cast<double>(slots[0])),
-                            schemaOf(metric)},
+                            schemaOf(metric),
+                            stepOf(metric, exact)},
                            labels);
     }
     case PINGLOOM_INFO:
@@ -119,7 +125,7 @@ void Exposition::addMetric(const LabelText& labels, const PageView& page, std::s
     return;
   }
   ++counters_.series;
-  addSamples(*family.out, labels, page, metric);
+  addSamples(*family.out, labels, page, metric, exact_);
 }
 
 void Exposition::addOwnProcess() {

@@ -7,6 +7,9 @@
 // others are left out and counted, and so are pages of agents that claim another agent's host, and
 // families for which no name was free. Values are also left out if the page has no heartbeat, or
 // was not read for kStaleAfter longer than the agent's interval.
+//
+// Classic histograms show the bounds that are powers of two, because each bound is a series. Native
+// ones show all buckets.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +41,9 @@ class Exposition {
  public:
   // Makes an empty writer of the format.
   using MakeWriter = std::function<std::unique_ptr<MetricsWriter>()>;
-  explicit Exposition(MakeWriter make_writer) : make_writer_(std::move(make_writer)) {}
+  // `exact`: classic histograms show all bounds.
+  explicit Exposition(MakeWriter make_writer, bool exact = false)
+      : make_writer_(std::move(make_writer)), exact_(exact) {}
 
   // Adds the figures of this process to their families. REQUIRES: nothing has been added yet.
   void addOwnProcess();
@@ -63,6 +68,7 @@ class Exposition {
   Family& addFamily(std::string_view name, std::string_view type, std::string_view help);
 
   const MakeWriter make_writer_;
+  const bool exact_;
   std::map<std::string, Family, std::less<>> families_;  // by the name that is shown
   std::unordered_set<std::string> hosts_;
   ExpositionCounters counters_;

@@ -16,7 +16,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-http::Response metrics(const MetricsSources& from, const http::Request& request, bool adaptive) {
+http::Response metrics(MetricsSources from, const http::Request& request, bool adaptive) {
+  if (const auto asked = request.query.find("histograms"); asked != request.query.end()) {
+    if (asked->second != "exact" && asked->second != "compact") {
+      return http::errorResponse(400,
+                                 "histograms: write 'exact' or 'compact', which is the default");
+    }
+    from.exact_histograms = asked->second == "exact";
+  }
   const auto all = adaptive ? adaptiveMetrics : allMetrics;
   if (MetricsProtobuf::isWanted(request.accept)) {
     http::Response response;

@@ -20,6 +20,7 @@ struct MetricsSources {
   const http::ServerCounters& http;
   const StoreService* stores = nullptr;
   const PushService* push = nullptr;
+  bool exact_histograms = false;  // classic ones show all bounds
 };
 
 // Returns the metrics of pages and of the collector itself. OpenMetrics' end mark is missing.

@@ -76,15 +76,18 @@ struct MetricHistogram {
   double sum = 0;
   // The schema of a Prometheus native histogram that represents the buckets; nullopt: none does.
   std::optional<int> native_schema = std::nullopt;
+  // Only every so many-th bound from the first one is shown, and the last bucket. Native
+  // histograms have all. At least 1.
+  std::size_t step = 1;
 
-  // Calls `use(bucket, count)` with the cumulative count of each bucket, which saturates, and
-  // returns that of all.
+  // Calls `use(bucket, count)` with the cumulative count, which saturates, of each bucket that is
+  // shown, and returns that of all.
   template <std::invocable<std::size_t, std::uint64_t> Use>
   std::uint64_t cumulate(Use use) const {
     std::uint64_t count = 0;
     for (std::size_t i = 0; i < buckets.size(); ++i) {
       if (__builtin_add_overflow(count, buckets[i], &count)) count = UINT64_MAX;
-      use(i, count);
+      if (i % step == 0 || i + 1 == buckets.size()) use(i, count);
     }
     return count;
   }

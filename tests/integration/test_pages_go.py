@@ -38,7 +38,7 @@ class PagesGo(PagesCase):
     def counted(self):
         """The values of the application `counter` by name and distinguishing label, once all are shown and right."""
         samples = {}
-        for family in parse_text(self.get("/metrics")):
+        for family in parse_text(self.get("/metrics?histograms=exact")):
             for sample in family.samples:
                 if sample.labels.get("application") == 'shop "go"':
                     key = sample.name, sample.labels.get("path", sample.labels.get("le", sample.labels.get("version")))

@@ -53,7 +53,7 @@ class PagesRust(PagesCase):
     def shown(self, pid):
         """The samples of one process: its values by the sample's name and by what its labels say."""
         values = {}
-        for family in parse_text(self.get("/metrics")):
+        for family in parse_text(self.get("/metrics?histograms=exact")):
             for sample in family.samples:
                 if sample.labels.get("pid") == str(pid):
                     self.assertEqual((sample.labels["application"], sample.labels["service"]), ("rusty", "tests"))

@@ -1,6 +1,7 @@
 """The collector pushes what it shows: to a real Prometheus by remote write, through its death and the applications' ends, to a
 receiver that refuses, redirects and asks to wait, and by OpenTelemetry's protocol to one that reads it."""
 
+import base64
 import gzip
 import http.server
 import itertools
@@ -46,6 +47,7 @@ pages.counter("jobs_total", "Jobs.").add(7)
 time.sleep(600)
 """
 TOKEN = "a.short+token"  # receivers have rules of their own
+BASIC = "Basic " + base64.b64encode(b"tenant-7:pass word").decode()
 
 
 class PushCase(PagesCase):
@@ -77,10 +79,10 @@ class PushCase(PagesCase):
         with urllib.request.urlopen(url, timeout=20) as answer:
             return json.load(answer)["data"]["result"]
 
-    def shown(self):
+    def shown(self, histograms="compact"):
         """What /metrics says about the steady application: {(name, labels): value}."""
         return {(sample.name, frozenset(sample.labels.items())): sample.value
-                for family in parse_text(self.get("/metrics")) for sample in family.samples
+                for family in parse_text(self.get(f"/metrics?histograms={histograms}")) for sample in family.samples
                 if sample.labels.get("application") == "steady"}
 
     def pushed(self, outcome, what="requests", target="remote_write"):
@@ -93,7 +95,7 @@ class RemoteWrite(PushCase):
         self.start_agent(1)
         self.start_prometheus("--web.enable-remote-write-receiver")
         self.start_collector(agents=[1], settings="name: dpu-1\npush: { remote_write: { url: http://127.0.0.1:"
-                                                  f"{self.prometheus_port}/api/v1/write, interval: 1s }} }}")
+                                                  f"{self.prometheus_port}/api/v1/write, interval: 1s, histograms: exact }} }}")
         self.start_steady()
 
     def stored(self):
@@ -109,8 +111,9 @@ class RemoteWrite(PushCase):
 
     def test_a_real_prometheus_takes_what_metrics_shows(self):
         self.start_all_of_it()
-        eventually(lambda: len(self.shown()) > 100, 60, "the application is shown", 0.2)
-        wanted = {key: value for key, value in self.shown().items() if not key[0].startswith("process_")}
+        eventually(lambda: len(self.shown("exact")) > 100, 60, "the application is shown", 0.2)
+        self.assertLess(len(self.shown()), 40, "fewer series of the same histogram")
+        wanted = {key: value for key, value in self.shown("exact").items() if not key[0].startswith("process_")}
         self.assertIn(7, wanted.values())
         eventually(lambda: self.stored() == wanted, 60, "Prometheus has the same series and values", 0.5)
         self.assertEqual([sample["value"][1] for sample in self.query("pingloom_collector_agent_up")], ["1"])
@@ -176,7 +179,7 @@ class Receiver(http.server.ThreadingHTTPServer):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 server = self.server
                 status, headers = server.status, server.headers
-                if self.headers["Authorization"] != f"Bearer {TOKEN}":
+                if self.headers["Authorization"] not in (f"Bearer {TOKEN}", BASIC):
                     status, headers = 401, {}
                 server.requests.append((time.monotonic(), self.path, status, dict(self.headers), body))
                 self.send_response(status)
@@ -196,14 +199,14 @@ class Receiver(http.server.ThreadingHTTPServer):
 
 
 class ReceiverCase(PushCase):
-    def start_pushing(self, kind, token):
+    def start_pushing(self, kind, token, credentials="token: token"):
         self.receiver = Receiver()
         self.addCleanup(self.receiver.server_close)
         self.addCleanup(self.receiver.shutdown)
         self.set_token(token)
         self.start_agent(1)
         self.start_collector(agents=[1], settings=f"name: dpu-1\npush: {{ {kind}: {{ url: 'http://127.0.0.1:"
-                             f"{self.receiver.server_address[1]}/receive/?tenant=a', interval: 1s, token: token }} }}")
+                             f"{self.receiver.server_address[1]}/receive/?tenant=a', interval: 1s, {credentials} }} }}")
 
     def set_token(self, token):
         new = self.directory / "token.new"
@@ -276,6 +279,11 @@ class OpenTelemetry(ReceiverCase):
                     if labels.get("application") == "steady":
                         found[one(metric, 1).decode()] = (kind, data, point, labels)
         return found
+
+    def test_a_user_has_a_password(self):
+        self.start_pushing("otlp", "pass word", "user: tenant-7, password: token")
+        eventually(lambda: self.receiver.answered(204), 60, "the receiver knows the user", 0.2)
+        self.assertEqual(self.receiver.answered(401), [])
 
     def test_a_receiver_reads_what_metrics_shows(self):
         self.start_pushing("otlp", TOKEN)

@@ -53,8 +53,10 @@ void OtlpWriter::sample(MetricValue value, const LabelText& labels) {
 void OtlpWriter::histogram(const MetricHistogram& histogram, const LabelText& labels) {
   std::string counts;
   std::string bounds;
-  const std::uint64_t count = histogram.cumulate([&](std::size_t bucket, std::uint64_t /*below*/) {
-    protobuf::appendFixed64(counts, histogram.buckets[bucket]);
+  std::uint64_t before = 0;
+  const std::uint64_t count = histogram.cumulate([&](std::size_t bucket, std::uint64_t below) {
+    protobuf::appendFixed64(counts, below - before);
+    before = below;
     if (bucket + 1 == histogram.buckets.size()) return;
     protobuf::appendFixed64(bounds, std::bit_cast<std::uint64_t>(histogram.upper(bucket)));
   });

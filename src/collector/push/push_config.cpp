@@ -11,6 +11,7 @@ namespace pingloom::collector {
 namespace {
 
 constexpr std::size_t kMaxPushUrl = 2000;  // bytes
+constexpr std::size_t kMaxPushUser = 256;  // bytes
 constexpr Nanos kMinPushInterval = kSecond;
 constexpr Nanos kMaxPushInterval = kHour;
 
@@ -29,6 +30,23 @@ Status readPushUrl(const yaml::Node& node, PushTarget& target) {
   return {};
 }
 
+// The user's name ends at the first ':' of what is sent.
+Status readUser(const yaml::Node& node, PushTarget& target) {
+  if (auto status = readText(node, kMaxPushUser, target.user); !status) return status;
+  if (target.user.find(':') == std::string::npos && !hasControls(target.user)) return {};
+  return node.error("a user's name has no ':' and no control characters");
+}
+
+Status readHistograms(const yaml::Node& node, PushTarget& target) {
+  const auto text = node.text();
+  if (!text) return tl::unexpected(text.error());
+  if (*text != "exact" && *text != "compact") {
+    return node.error("write 'exact' or 'compact', which is the default");
+  }
+  target.exact_histograms = *text == "exact";
+  return {};
+}
+
 constexpr auto kTargetKeys = std::to_array<ConfigKey<PushTarget>>({
     {"url", readPushUrl},
     {"interval",
@@ -36,7 +54,10 @@ constexpr auto kTargetKeys = std::to_array<ConfigKey<PushTarget>>({
        return readDuration(node, kMinPushInterval, kMaxPushInterval, target.interval);
      }},
     {"token", readField<&PushTarget::token>},
+    {"user", readUser},
+    {"password", readField<&PushTarget::password>},
     {"ca", readField<&PushTarget::ca>},
+    {"histograms", readHistograms},
 });
 
 constexpr auto kPushKeys = std::to_array<ConfigKey<PushSettings>>({
@@ -48,8 +69,16 @@ constexpr auto kPushKeys = std::to_array<ConfigKey<PushSettings>>({
 
 Status readValue(const yaml::Node& node, PushTarget& target) {
   if (auto status = readMap(node, kTargetKeys, target); !status) return status;
-  if (!target.url.empty()) return {};
-  return node.error("'url' is missing: where the metrics are pushed to");
+  if (target.url.empty()) {
+    return node.error("'url' is missing: where the metrics are pushed to");
+  }
+  if (target.user.empty() != target.password.empty()) {
+    return node.error("'user' and 'password', a file, belong together");
+  }
+  if (!target.user.empty() && !target.token.empty()) {
+    return node.error("has a token and a user; a request can have only one of them");
+  }
+  return {};
 }
 
 Status readValue(const yaml::Node& node, PushSettings& settings) {

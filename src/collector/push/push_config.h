@@ -14,8 +14,11 @@ namespace pingloom::collector {
 struct PushTarget {
   std::string url;  // the whole one
   Nanos interval = 15 * kSecond;
-  std::filesystem::path token;  // file with a bearer token; may be empty
-  std::filesystem::path ca;     // trusted certificates; by default the system's
+  std::filesystem::path token;     // file with a bearer token; may be empty
+  std::string user;                // for basic authentication; "": none
+  std::filesystem::path password;  // file with the user's password
+  std::filesystem::path ca;        // trusted certificates; by default the system's
+  bool exact_histograms = false;   // as in MetricsSources
 
   bool operator==(const PushTarget&) const = default;
 };

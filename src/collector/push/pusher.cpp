@@ -6,30 +6,11 @@
 #include <chrono>
 #include <utility>
 
+#include "collector/push/push_credentials.h"
 #include "common/log.h"
-#include "common/secret_file.h"
-#include "common/text.h"
 #include "common/time.h"
 
 namespace pingloom::collector {
-namespace {
-
-// The file's bytes; some tokens are signed documents.
-constexpr std::size_t kMaxPushToken = 16 * 1024;
-
-// Receivers have rules of their own for tokens, so a token is any word.
-Result<std::string> readPushToken(const std::filesystem::path& file) {
-  const auto text = readSecretFile(file, kMaxPushToken);
-  if (!text) return tl::unexpected(text.error());
-  const std::string_view token = trimmed(*text);
-  if (token.empty() || !isOneWord(token)) {
-    return makeError(file.string(), "must contain a token without spaces and nothing else");
-  }
-  return std::string(token);
-}
-
-}  // namespace
-
 Pusher::Pusher(std::string name, PushTarget target, std::unique_ptr<PushFormat> format,
                RenderMetrics render)
     : name_(std::move(name)),
@@ -64,7 +45,7 @@ PushFigures Pusher::figures() const {
 
 void Pusher::render(Nanos now) {
   const Nanos now_utc = utcNow();
-  std::string written = render_(format_->writer(now_utc));
+  std::string written = render_(format_->writer(now_utc), target_.exact_histograms);
   if (stop_) return;
   auto requests = format_->requests(std::move(written), now_utc, now);
   const std::lock_guard lock(mutex_);
@@ -74,18 +55,18 @@ void Pusher::render(Nanos now) {
 Result<http::ClientResponse> Pusher::send(const PushRequest& request) const {
   // The path goes to the receiver as it is written; a site's would lose a '/' at its end.
   const std::size_t path = target_.url.find('/', target_.url.find("//") + 2);
-  http::Site site{target_.url.substr(0, path), "", target_.ca, "ca: FILE"};
-  if (!target_.token.empty()) {
-    auto token = readPushToken(target_.token);
-    // The queue logs the reason only, so that names the file.
-    if (!token) return makeError(target_.url, token.error().text());
-    site.token = std::move(*token);
-  }
+  const http::Site site{target_.url.substr(0, path), "", target_.ca, "ca: FILE"};
+  auto authorization = pushAuthorization(target_);
+  // The queue logs the reason only, so that names the file.
+  if (!authorization) return makeError(target_.url, authorization.error().text());
   http::ClientRequest post;
   post.path_and_query = target_.url.substr(path);
   post.body = request.body;
   post.content_type = format_->contentType();
   post.headers = format_->headers();
+  if (!authorization->empty()) {
+    post.headers.emplace_back("Authorization", std::move(*authorization));
+  }
   if (!request.encoding.empty()) post.headers.emplace_back("Content-Encoding", request.encoding);
   post.cancelled = &stop_;
   return http::send(site, post, std::min(target_.interval, kMaxTimeout));

@@ -18,8 +18,9 @@
 
 namespace pingloom::collector {
 
-// Renders all metrics. Any thread.
-using RenderMetrics = std::function<std::string(const Exposition::MakeWriter&)>;
+// Renders all metrics; `exact_histograms` as in MetricsSources. Any thread.
+using RenderMetrics =
+    std::function<std::string(const Exposition::MakeWriter&, bool exact_histograms)>;
 
 class Pusher {
  public:

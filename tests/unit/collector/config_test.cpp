@@ -55,15 +55,23 @@ TEST(CollectorConfig, ReadsWhereToPush) {
   const auto config = parseConfig(
       "address: 10.0.0.9\nagents: [10.0.0.1]\n"
       "push: { remote_write: { url: 'https://metrics:9090/api/v1/write', interval: 30s, "
-      "token: token, ca: ca.crt }, otlp: { url: 'http://otel:4318/v1/metrics' } }\n",
+      "token: token, ca: ca.crt, histograms: exact }, otlp: { url: 'http://otel:4318/v1/metrics', "
+      "user: '1234', password: password } }\n",
       "/etc/pingloom/collector.yaml");
   ASSERT_TRUE(config) << config.error().text();
-  const PushTarget wanted{"https://metrics:9090/api/v1/write", 30 * kSecond, "/etc/pingloom/token",
-                          "/etc/pingloom/ca.crt"};
+  PushTarget wanted;
+  wanted.url = "https://metrics:9090/api/v1/write";
+  wanted.interval = 30 * kSecond;
+  wanted.token = "/etc/pingloom/token";
+  wanted.ca = "/etc/pingloom/ca.crt";
+  wanted.exact_histograms = true;
   EXPECT_EQ(config->push.remote_write, wanted);
   ASSERT_TRUE(config->push.otlp);
   EXPECT_EQ(config->push.otlp->url, "http://otel:4318/v1/metrics");
   EXPECT_EQ(config->push.otlp->interval, 15 * kSecond);
+  EXPECT_EQ(config->push.otlp->user, "1234");
+  EXPECT_EQ(config->push.otlp->password, "/etc/pingloom/password");
+  EXPECT_FALSE(config->push.otlp->exact_histograms);
 }
 
 // What is wrong, at which line, and what to write instead.
@@ -112,6 +120,14 @@ TEST(CollectorConfig, SaysWhatIsWrongAndWhere) {
       {good + "push: { remote_write: { url: 'http://me@host/write' } }\n", "c.yaml:3", "users"},
       {good + "push: { remote_write: { url: 'http://h/w', interval: 1ms } }\n", "c.yaml:3",
        "1s to 1h"},
+      {good + "push: { otlp: { url: 'http://h/w', user: me } }\n", "c.yaml:3", "belong together"},
+      {good + "push: { otlp: { url: 'http://h/w', password: file } }\n", "c.yaml:3",
+       "belong together"},
+      {good + "push: { otlp: { url: 'http://h/w', user: 'a:b', password: f } }\n", "c.yaml:3",
+       "':'"},
+      {good + "push: { otlp: { url: 'http://h/w', user: a, password: f, token: t } }\n", "c.yaml:3",
+       "only one"},
+      {good + "push: { otlp: { url: 'http://h/w', histograms: all } }\n", "c.yaml:3", "'exact'"},
   };
   ASSERT_TRUE(parseConfig(good, "c.yaml"));
   for (const Case& one : cases) {

@@ -71,6 +71,12 @@ std::string text(const AgentView& view, MetricsFormat format = MetricsFormat::kP
   return exposition.take();
 }
 
+std::string exactText(const AgentView& view) {
+  Exposition exposition(writer(MetricsFormat::kPrometheus), true);
+  exposition.add(view, kNow);
+  return exposition.take();
+}
+
 TEST(Exposition, EveryKindInBothFormats) {
   const AgentView view =
       agent({page({metric(PINGLOOM_COUNTER, "requests_total"), metric(PINGLOOM_GAUGE, "load", 1),
@@ -95,7 +101,7 @@ TEST(Exposition, EveryKindInBothFormats) {
 TEST(Exposition, BucketsOfHistogramsAreCumulative) {
   pages::Metric one = histogram("wait_seconds");
   one.unit = 0.5;
-  const std::string out = text(agent({page({one}, {100, 1, 2, 3, 4, 5, 6})}));
+  const std::string out = exactText(agent({page({one}, {100, 1, 2, 3, 4, 5, 6})}));
   const std::string labels = "{application=\"shop\",host=\"a\",pid=\"5\"";
   EXPECT_EQ(out,
             "# TYPE wait_seconds histogram\n"
@@ -122,6 +128,17 @@ TEST(Exposition, BucketsOfHistogramsAreCumulative) {
                 "} 50\n"
                 "wait_seconds_count" +
                 labels + "} 21\n");
+}
+
+TEST(Exposition, ClassicHistogramsShowTheBoundsThatArePowersOfTwo) {
+  const std::string out = text(agent({page({histogram("wait_seconds")}, {100, 1, 2, 3, 4, 5, 6})}));
+  const std::string labels = "{application=\"shop\",host=\"a\",pid=\"5\"";
+  EXPECT_EQ(out, "# TYPE wait_seconds histogram\nwait_seconds_bucket" + labels +
+                     ",le=\"4\"} 1\nwait_seconds_bucket" + labels +
+                     ",le=\"8\"} 6\nwait_seconds_bucket" + labels +
+                     ",le=\"16\"} 15\nwait_seconds_bucket" + labels +
+                     ",le=\"+Inf\"} 21\nwait_seconds_sum" + labels + "} 100\nwait_seconds_count" +
+                     labels + "} 21\n");
 }
 
 TEST(Exposition, HistogramsMayHaveBoundsAndCountersAUnit) {
@@ -254,7 +271,7 @@ TEST(Exposition, BoundsAreAsShortAsTheyReadBack) {
   one.shape = {10, 34, 2};
   one.slots = static_cast<std::uint16_t>(pingloom_histogram_slots(one.shape));
   one.unit = 1e-9;
-  const std::string out = text(agent({page({one}, std::vector<std::uint64_t>(one.slots))}));
+  const std::string out = exactText(agent({page({one}, std::vector<std::uint64_t>(one.slots))}));
   for (const char* bound : {"1.024e-06", "1.28e-06", "2.56e-06", "0.001048576", "17.179869184"}) {
     EXPECT_THAT(out, HasSubstr(std::string("le=\"") + bound + "\""));
   }

@@ -17,9 +17,11 @@ constexpr char kNobody[] = "http://127.0.0.1:1/write";  // nothing listens there
 
 TEST(Pusher, SendsThoughRenderingTakesLongerThanTheInterval) {
   std::atomic<int> renders = 0;
-  const Pusher pusher("test", {kNobody, 5 * kMillisecond, "", ""},
-                      std::make_unique<RemoteWrite>("dpu-1"),
-                      [&](const Exposition::MakeWriter& make_writer) {
+  PushTarget target;
+  target.url = kNobody;
+  target.interval = 5 * kMillisecond;
+  const Pusher pusher("test", target, std::make_unique<RemoteWrite>("dpu-1"),
+                      [&](const Exposition::MakeWriter& make_writer, bool /*exact_histograms*/) {
                         ++renders;
                         std::this_thread::sleep_for(std::chrono::milliseconds(10));
                         const auto out = make_writer();
