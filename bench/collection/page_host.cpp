@@ -17,10 +17,6 @@ IpAddress addressOf(int number) {
   return IpAddress::fromV4(0x7F004D64 + static_cast<std::uint32_t>(number));  // 127.0.77.100
 }
 
-std::string socketOf(int number) {
-  return fmt::format("/tmp/pingloom-collection-bench-{}.sock", number);
-}
-
 std::unique_ptr<pages::PageService> startService(int number) {
   pages::PageServiceOptions options;
   options.address = addressOf(number);
@@ -28,7 +24,7 @@ std::unique_ptr<pages::PageService> startService(int number) {
   options.server.listen = {options.address, kPort};
   options.server.host = fmt::format("bench-{}", number);
   options.server.incarnation = 1;
-  options.registration.socket = socketOf(number);
+  options.registration.socket = PageHost::socket(number);
   auto service = pages::PageService::start(options);
   if (!service) die(service.error());
   return std::move(*service);
@@ -57,7 +53,7 @@ int serve(int number, const Shape& shape, int ready) {
   std::vector<std::unique_ptr<Pages>> applications;
   applications.reserve(static_cast<std::size_t>(shape.applications));
   for (int i = 0; i < shape.applications; ++i) {
-    applications.push_back(startApplication(socketOf(number), i, shape.metrics));
+    applications.push_back(startApplication(PageHost::socket(number), i, shape.metrics));
   }
   const auto known = waitUntil("metrics of all applications", kPatience / 2,
                                [&] { return allKnown(applications, shape.metrics); });
@@ -72,6 +68,10 @@ PageHost::PageHost(int number, const Shape& shape)
     : agent_(SocketAddress{addressOf(number), kPort}.text()),
       process_([&](int ready) { return serve(number, shape, ready); }) {
   if (!process_.await('r')) die(Error{"applications", "did not start"});
+}
+
+std::string PageHost::socket(int number) {
+  return fmt::format("/tmp/pingloom-collection-bench-{}.sock", number);
 }
 
 rdma::DeviceOptions softDevice() {

@@ -17,6 +17,8 @@ class PageHost {
   // if it cannot be started.
   PageHost(int number, const Shape& shape);
 
+  // The path of the socket at which applications register.
+  static std::string socket(int number);
   const std::string& agent() const { return agent_; }  // HOST:PORT of its control channel
   Nanos cpu() const { return process_.usage().cpu; }
 

@@ -108,6 +108,8 @@ SECTIONS = [
             targets=("collection_bench",),
             goals={f"readers | 2 hosts, {shape}, 2 readers on 2 cores | times 1 reader on 1 core": ">= 1.8"
                    for shape in ("64 x 64", "64 x 504")}),
+    Section("churn", f"{BIN}/churn_bench", "--runs 1 --seconds 10", 900, full="--runs 3", targets=("churn_bench",),
+            needs=(program("prometheus"),)),
     Section("truth", "bench/truth/truth.py", "--count 200", 400, full="--count 1000", targets=("pingloom", "truth_tool"),
             needs=(root, program("ip"), program("chrt")),
             goals={f"relay {delay}, witness at {witness} | within": ">= 99"
