@@ -13,10 +13,10 @@ namespace {
 // Field numbers of the messages in client_model's metrics.proto.
 namespace family_fields {
 constexpr unsigned kName = 1, kHelp = 2, kType = 3, kMetric = 4;
-constexpr unsigned kTypeCounter = 0, kTypeGauge = 1, kTypeHistogram = 4;
+constexpr unsigned kTypeCounter = 0, kTypeGauge = 1, kTypeSummary = 2, kTypeHistogram = 4;
 }  // namespace family_fields
 namespace metric_fields {
-constexpr unsigned kLabel = 1, kGauge = 2, kCounter = 3, kHistogram = 7;
+constexpr unsigned kLabel = 1, kGauge = 2, kCounter = 3, kSummary = 4, kHistogram = 7;
 constexpr unsigned kLabelName = 1, kLabelValue = 2;
 constexpr unsigned kValue = 1;  // of Gauge and Counter
 }  // namespace metric_fields
@@ -26,6 +26,10 @@ constexpr unsigned kCount = 1, kSum = 2, kBucket = 3, kSchema = 5, kZeroThreshol
 constexpr unsigned kBucketCount = 1, kBucketBound = 2;
 constexpr unsigned kSpanOffset = 1, kSpanLength = 2;
 }  // namespace histogram_fields
+namespace summary_fields {
+constexpr unsigned kCount = 1, kSum = 2, kQuantile = 3;
+constexpr unsigned kRank = 1, kValue = 2;
+}  // namespace summary_fields
 
 // Spans are runs of buckets that follow each other, each with its distance to the previous run.
 void appendNative(std::string& out, const MetricHistogram& from) {
@@ -65,6 +69,7 @@ void MetricsProtobuf::family(std::string_view name, std::string_view type, std::
   unsigned number = family_fields::kTypeGauge;
   if (is_counter_) number = family_fields::kTypeCounter;
   if (type == "histogram") number = family_fields::kTypeHistogram;
+  if (type == "summary") number = family_fields::kTypeSummary;
   protobuf::appendBytes(family_, family_fields::kName, name);
   if (!help.empty()) protobuf::appendBytes(family_, family_fields::kHelp, help);
   protobuf::appendNumber(family_, family_fields::kType, number);
@@ -104,6 +109,20 @@ void MetricsProtobuf::histogram(const MetricHistogram& from, const LabelText& la
   // it refuse the whole scrape. A count that large is an application's mistake.
   if (from.native_schema && count <= INT64_MAX) appendNative(made, from);
   addMetric(labels, metric_fields::kHistogram, made);
+}
+
+void MetricsProtobuf::summary(const MetricSummary& from, const LabelText& labels) {
+  std::string made;
+  protobuf::appendNumber(made, summary_fields::kCount, from.count);
+  protobuf::appendDouble(made, summary_fields::kSum, from.sum);
+  std::string quantile;
+  for (const auto& [rank, value] : from.quantiles) {
+    quantile.clear();
+    protobuf::appendDouble(quantile, summary_fields::kRank, rank);
+    protobuf::appendDouble(quantile, summary_fields::kValue, value);
+    protobuf::appendBytes(made, summary_fields::kQuantile, quantile);
+  }
+  addMetric(labels, metric_fields::kSummary, made);
 }
 
 void MetricsProtobuf::endFamily() {

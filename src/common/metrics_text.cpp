@@ -71,19 +71,30 @@ void MetricsText::line(std::string_view suffix, MetricValue value, const LabelTe
 }
 
 void MetricsText::histogram(const MetricHistogram& histogram, const LabelText& labels) {
-  const std::uint64_t count = histogram.cumulate(
-      [&](std::size_t i, std::uint64_t below) { bucket(histogram.bound(i), below, labels); });
+  const std::uint64_t count = histogram.cumulate([&](std::size_t i, std::uint64_t below) {
+    line("_bucket", below, labels, "le", histogram.bound(i));
+  });
   line("_sum", histogram.sum, labels);
   line("_count", count, labels);
 }
 
-void MetricsText::bucket(double upper, std::uint64_t count, const LabelText& labels) {
-  beginLine("_bucket{");
+void MetricsText::summary(const MetricSummary& summary, const LabelText& labels) {
+  for (const auto& [rank, value] : summary.quantiles) line("", value, labels, "quantile", rank);
+  line("_sum", summary.sum, labels);
+  line("_count", summary.count, labels);
+}
+
+void MetricsText::line(std::string_view suffix, MetricValue value, const LabelText& labels,
+                       std::string_view further, double number) {
+  beginLine(suffix);
+  text_ += '{';
   text_ += labels.text();
-  text_ += labels.text().empty() ? "le=\"" : ",le=\"";
-  MetricValue(upper).appendTo(text_);
+  if (!labels.text().empty()) text_ += ',';
+  text_ += further;
+  text_ += "=\"";
+  MetricValue(number).appendTo(text_);
   text_ += "\"} ";
-  MetricValue(count).appendTo(text_);
+  value.appendTo(text_);
   text_ += '\n';
 }
 

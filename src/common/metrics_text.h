@@ -22,6 +22,7 @@ class MetricsText : public MetricsWriter {
   void sample(MetricValue value, Labels labels) override;
   void sample(MetricValue value, const LabelText& labels) override;
   void histogram(const MetricHistogram& histogram, const LabelText& labels) override;
+  void summary(const MetricSummary& summary, const LabelText& labels) override;
   std::string take() override { return std::move(text_); }
   // Follows the last family.
   void finish();
@@ -40,7 +41,9 @@ class MetricsText : public MetricsWriter {
  private:
   void beginLine(std::string_view suffix);
   void line(std::string_view suffix, MetricValue value, const LabelText& labels);
-  void bucket(double upper, std::uint64_t count, const LabelText& labels);
+  // Writes a line with a further label whose value is a number.
+  void line(std::string_view suffix, MetricValue value, const LabelText& labels,
+            std::string_view further, double number);
 
   MetricsFormat format_;
   std::string text_;

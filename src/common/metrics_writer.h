@@ -95,6 +95,18 @@ struct MetricHistogram {
   double bound(std::size_t bucket) const;
 };
 
+// Quantiles that were computed elsewhere.
+struct MetricSummary {
+  struct Quantile {
+    double rank = 0;   // 0 to 1
+    double value = 0;  // NaN if it is not known
+  };
+
+  std::uint64_t count = 0;
+  double sum = 0;
+  std::vector<Quantile> quantiles = {};  // by rank, ascending
+};
+
 class MetricsWriter {
  public:
   using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
@@ -104,14 +116,16 @@ class MetricsWriter {
   MetricsWriter(const MetricsWriter&) = default;
   MetricsWriter& operator=(const MetricsWriter&) = default;
 
-  // Declares a family; its samples follow directly. `type` is counter, gauge, histogram or info.
-  // An empty `help` is left out.
+  // Declares a family; its samples follow directly. `type` is counter, gauge, histogram,
+  // summary or info. An empty `help` is left out.
   virtual void family(std::string_view name, std::string_view type, std::string_view help) = 0;
   virtual void sample(MetricValue value, const LabelText& labels) = 0;
   virtual void sample(MetricValue value, Labels labels);
   void sample(MetricValue value) { sample(value, Labels{}); }
   // All samples of a histogram.
   virtual void histogram(const MetricHistogram& histogram, const LabelText& labels) = 0;
+  // All samples of a summary.
+  virtual void summary(const MetricSummary& summary, const LabelText& labels) = 0;
   // Returns the bytes that were written. What several writers of a format have written may be
   // concatenated, in any order.
   virtual std::string take() = 0;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -14,12 +15,15 @@ namespace {
 // Field numbers of the messages in metrics/v1/metrics.proto and common/v1/common.proto.
 namespace otlp_fields {
 constexpr unsigned kMetrics = 2;  // of ScopeMetrics
-constexpr unsigned kName = 1, kDescription = 2, kGauge = 5, kSum = 7, kHistogram = 9;
+constexpr unsigned kName = 1, kDescription = 2, kGauge = 5, kSum = 7, kHistogram = 9, kSummary = 11;
 constexpr unsigned kDataPoints = 1, kTemporality = 2, kMonotonic = 3;
 constexpr unsigned kCumulative = 2;  // a temporality
 constexpr unsigned kTime = 3;        // of all points
 constexpr unsigned kAsDouble = 4, kNumberAttributes = 7;
 constexpr unsigned kCount = 4, kPointSum = 5, kBucketCounts = 6, kBounds = 7, kAttributes = 9;
+// These are fields of a summary's points, whose count and sum are numbered like a histogram's.
+constexpr unsigned kQuantiles = 6, kSummaryAttributes = 7;
+constexpr unsigned kRank = 1, kRankValue = 2;
 }  // namespace otlp_fields
 
 constexpr std::size_t kMaxMetricBytes = 256 * 1024;  // after which a message is ended
@@ -31,6 +35,7 @@ void OtlpWriter::family(std::string_view name, std::string_view type, std::strin
   kind_ = Kind::kGauge;
   if (type == "counter") kind_ = Kind::kSum;
   if (type == "histogram") kind_ = Kind::kHistogram;
+  if (type == "summary") kind_ = Kind::kSummary;
   head_.clear();
   protobuf::appendBytes(head_, otlp_fields::kName, name);
   if (!help.empty()) protobuf::appendBytes(head_, otlp_fields::kDescription, help);
@@ -70,6 +75,23 @@ void OtlpWriter::histogram(const MetricHistogram& histogram, const LabelText& la
   addPoint(point);
 }
 
+void OtlpWriter::summary(const MetricSummary& summary, const LabelText& labels) {
+  std::string point;
+  protobuf::appendFixed64(point, otlp_fields::kTime, static_cast<std::uint64_t>(now_utc_));
+  protobuf::appendFixed64(point, otlp_fields::kCount, summary.count);
+  protobuf::appendDouble(point, otlp_fields::kPointSum, summary.sum);
+  std::string quantile;
+  for (const auto& [rank, value] : summary.quantiles) {
+    if (std::isnan(value)) continue;
+    quantile.clear();
+    protobuf::appendDouble(quantile, otlp_fields::kRank, rank);
+    protobuf::appendDouble(quantile, otlp_fields::kRankValue, value);
+    protobuf::appendBytes(point, otlp_fields::kQuantiles, quantile);
+  }
+  appendAttributes(point, otlp_fields::kSummaryAttributes, labels);
+  addPoint(point);
+}
+
 void OtlpWriter::addPoint(std::string_view point) {
   protobuf::appendBytes(points_, otlp_fields::kDataPoints, point);
   ++point_count_;
@@ -78,12 +100,12 @@ void OtlpWriter::addPoint(std::string_view point) {
 
 void OtlpWriter::endMetric() {
   if (point_count_ == 0) return;
-  if (kind_ != Kind::kGauge) {
+  if (kind_ == Kind::kSum || kind_ == Kind::kHistogram) {
     protobuf::appendNumber(points_, otlp_fields::kTemporality, otlp_fields::kCumulative);
   }
   if (kind_ == Kind::kSum) protobuf::appendNumber(points_, otlp_fields::kMonotonic, 1);
-  constexpr std::array<unsigned, 3> kData = {otlp_fields::kGauge, otlp_fields::kSum,
-                                             otlp_fields::kHistogram};
+  constexpr std::array<unsigned, 4> kData = {otlp_fields::kGauge, otlp_fields::kSum,
+                                             otlp_fields::kHistogram, otlp_fields::kSummary};
   std::string metric = head_;
   protobuf::appendBytes(metric, kData[static_cast<std::size_t>(kind_)], points_);
   std::string field;

@@ -1,8 +1,9 @@
 // Writes metrics as messages Metric of OpenTelemetry's protocol
 // (github.com/open-telemetry/opentelemetry-proto, opentelemetry/proto/metrics/v1/metrics.proto), as
 // fields `metrics` of ScopeMetrics. A counter is a cumulative monotonic Sum, a gauge or an info a
-// Gauge, and a histogram a cumulative Histogram with its bounds. A family with many points is
-// written as several messages of its name, so that requests can be divided. One thread.
+// Gauge, a histogram a cumulative Histogram with its bounds, and a summary a Summary. A family with
+// many points is written as several messages of its name, so that requests can be divided. One
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +26,11 @@ class OtlpWriter : public MetricsWriter {
   void family(std::string_view name, std::string_view type, std::string_view help) override;
   void sample(MetricValue value, const LabelText& labels) override;
   void histogram(const MetricHistogram& histogram, const LabelText& labels) override;
+  void summary(const MetricSummary& summary, const LabelText& labels) override;
   std::string take() override;
 
  private:
-  enum class Kind : std::uint8_t { kGauge, kSum, kHistogram };
+  enum class Kind : std::uint8_t { kGauge, kSum, kHistogram, kSummary };
 
   static void appendAttributes(std::string& point, unsigned field, const LabelText& labels);
   void addPoint(std::string_view point);

@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::string_view kJob = "pingloom-collector";
 constexpr std::string_view kNameLabel = "__name__";
-constexpr std::string_view kBound = "le";
 
 // Fields of Prometheus' messages TimeSeries and Label (prompb/types.proto).
 constexpr unsigned kTimeSeriesLabels = 1;
@@ -29,12 +28,13 @@ void SeriesWriter::family(std::string_view name, std::string_view /*type*/,
   name_ = name;
 }
 
-void SeriesWriter::setLabels(const LabelText& labels, bool bounds) {
+void SeriesWriter::setLabels(const LabelText& labels, std::string_view further) {
+  further_ = further;
   labels_.clear();
   labels_.emplace_back(kNameLabel, "");
   labels_.emplace_back("job", kJob);
   labels_.emplace_back("instance", instance_);
-  if (bounds) labels_.emplace_back(kBound, "");
+  if (!further.empty()) labels_.emplace_back(further, "");
   const auto has = [this](std::string_view name) {
     return std::any_of(labels_.begin(), labels_.end(),
                        [&](const auto& label) { return label.first == name; });
@@ -47,7 +47,7 @@ void SeriesWriter::setLabels(const LabelText& labels, bool bounds) {
   std::sort(labels_.begin(), labels_.end());
 }
 
-void SeriesWriter::append(std::string_view suffix, std::string_view le, double value) {
+void SeriesWriter::append(std::string_view suffix, std::string_view further, double value) {
   const std::size_t begin = records_.size();
   std::uint32_t size = 0;
   appendPlain(records_, &size, sizeof size);
@@ -59,7 +59,7 @@ void SeriesWriter::append(std::string_view suffix, std::string_view le, double v
       whole.append(name_).append(suffix);
       shown = whole;
     }
-    if (name == kBound && !suffix.empty()) shown = le;
+    if (name == further_) shown = further;
     if (shown.empty()) continue;  // that is the same as no label
     label.clear();
     protobuf::appendBytes(label, kLabelName, name);
@@ -72,12 +72,12 @@ void SeriesWriter::append(std::string_view suffix, std::string_view le, double v
 }
 
 void SeriesWriter::sample(MetricValue value, const LabelText& labels) {
-  setLabels(labels, false);
+  setLabels(labels, "");
   append("", "", value.number());
 }
 
 void SeriesWriter::histogram(const MetricHistogram& histogram, const LabelText& labels) {
-  setLabels(labels, true);
+  setLabels(labels, "le");
   const std::uint64_t count = histogram.cumulate([&](std::size_t bucket, std::uint64_t below) {
     std::string le;
     MetricValue(histogram.bound(bucket)).appendTo(le);
@@ -85,6 +85,17 @@ void SeriesWriter::histogram(const MetricHistogram& histogram, const LabelText& 
   });
   append("_sum", "", histogram.sum);
   append("_count", "", static_cast<double>(count));
+}
+
+void SeriesWriter::summary(const MetricSummary& summary, const LabelText& labels) {
+  setLabels(labels, "quantile");
+  for (const auto& [rank, value] : summary.quantiles) {
+    std::string quantile;
+    MetricValue(rank).appendTo(quantile);
+    append("", quantile, value);
+  }
+  append("_sum", "", summary.sum);
+  append("_count", "", static_cast<double>(summary.count));
 }
 
 void forEachRecord(std::string_view records, const std::function<void(const SeriesRecord&)>& use) {

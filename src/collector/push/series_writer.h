@@ -24,16 +24,18 @@ class SeriesWriter : public MetricsWriter {
   void family(std::string_view name, std::string_view type, std::string_view help) override;
   void sample(MetricValue value, const LabelText& labels) override;
   void histogram(const MetricHistogram& histogram, const LabelText& labels) override;
+  void summary(const MetricSummary& summary, const LabelText& labels) override;
   std::string take() override { return std::move(records_); }
 
  private:
-  // With `bounds` there is a label `le`.
-  void setLabels(const LabelText& labels, bool bounds);
+  // `further` is a label whose value append() is given; empty: there is none.
+  void setLabels(const LabelText& labels, std::string_view further);
   // Appends a record of the labels that were set, with these two in their places.
-  void append(std::string_view suffix, std::string_view le, double value);
+  void append(std::string_view suffix, std::string_view further, double value);
 
   const std::string instance_;
   std::string name_;
+  std::string_view further_;
   std::vector<std::pair<std::string, std::string>> labels_;  // in the order of their names
   std::string records_;
 };

@@ -49,6 +49,15 @@ TEST(MetricsProtobuf, ANativeHistogramHasSpansAndDeltas) {
   EXPECT_EQ(out.take().size(), text.size() - native.size()) << "the classic one only";
 }
 
+TEST(MetricsProtobuf, ASummaryHasQuantiles) {
+  MetricsProtobuf out;
+  out.family("s", "summary", "");
+  out.summary({3, 2, {{0.5, 1}}}, LabelText{});
+  EXPECT_EQ(out.take(),
+            "\x28\x0a\x01s\x18\x02\x22\x21\x22\x1f\x08\x03\x11\x00\x00\x00\x00\x00\x00\x00\x40"
+            "\x1a\x12\x09\x00\x00\x00\x00\x00\x00\xe0\x3f\x11\x00\x00\x00\x00\x00\x00\xf0\x3f"s);
+}
+
 TEST(MetricsProtobuf, CountsThatNativeHistogramsCannotHaveAreClassicOnly) {
   const auto upper = [](std::size_t bucket) { return static_cast<double>(1 << bucket); };
   constexpr std::uint64_t kHalf = std::uint64_t{1} << 62;

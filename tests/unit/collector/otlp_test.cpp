@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "collector/push/otlp_writer.h"
 
@@ -38,6 +39,27 @@ TEST(Otlp, LargePushesAreDivided) {
     EXPECT_LT(request.body.size(), Otlp::kMaxRequest);
   }
   EXPECT_EQ(points, kPoints);
+}
+
+// The bytes follow from the published field numbers.
+TEST(Otlp, ASummaryHasNoTemporality) {
+  using namespace std::string_literals;
+  OtlpWriter out(1);
+  out.family("s", "summary", "");
+  LabelText labels;
+  labels.add("x", "y");
+  out.summary({3, 2, {{0.5, 1}, {0.9, std::nan("")}}}, labels);
+  std::string metric;
+  forEachMetric(out.take(), [&](const OtlpRecord& record) {
+    EXPECT_EQ(record.points, 1U);
+    metric = record.metric;
+  });
+  EXPECT_EQ(metric,
+            "\x12\x40\x0a\x01s\x5a\x3b\x0a\x39\x19\x01\x00\x00\x00\x00\x00\x00\x00"
+            "\x21\x03\x00\x00\x00\x00\x00\x00\x00\x29\x00\x00\x00\x00\x00\x00\x00\x40"
+            "\x32\x12\x09\x00\x00\x00\x00\x00\x00\xe0\x3f\x11\x00\x00\x00\x00\x00\x00\xf0\x3f"
+            "\x3a\x08\x0a\x01x\x12\x03\x0a\x01y"s)
+      << testing::PrintToString(metric);
 }
 
 TEST(Otlp, ReadsWhatIsRejected) {

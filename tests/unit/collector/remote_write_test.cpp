@@ -135,6 +135,26 @@ TEST_F(RemoteWriteTest, HistogramsAreTheirSeries) {
                        Pair("wait_seconds_count", 6)));
 }
 
+TEST_F(RemoteWriteTest, SummariesAreTheirSeries) {
+  const auto out = format.writer(0)();
+  out->family("wait_seconds", "summary", "");
+  out->summary({7, 2.5, {{0.5, 0.1}, {0.99, 0.4}}}, LabelText{});
+  out->family("load", "gauge", "");
+  LabelText labels;
+  labels.add("quantile", "mine");
+  out->sample(1, labels);
+  std::vector<std::pair<std::string, double>> got;
+  for (const auto& [text, sample] : seriesOf(format.requests(out->take(), kSecond, 0))) {
+    got.emplace_back(text.substr(9, text.find(",instance") - 9) +
+                         text.substr(std::min(text.find(",quantile"), text.size())),
+                     sample.value());
+  }
+  EXPECT_THAT(got,
+              ElementsAre(Pair("wait_seconds,quantile=0.5", 0.1),
+                          Pair("wait_seconds,quantile=0.99", 0.4), Pair("wait_seconds_sum", 2.5),
+                          Pair("wait_seconds_count", 7), Pair("load,quantile=mine", 1)));
+}
+
 TEST_F(RemoteWriteTest, ASeriesThatEndsIsMarkedOnce) {
   EXPECT_EQ(push({{"a", 1}, {"b", 2}}, kSecond).size(), 2U);
   const Series second = push({{"a", 1}}, 2 * kSecond);
