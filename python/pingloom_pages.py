@@ -21,7 +21,7 @@ import os
 import time
 import weakref
 
-__all__ = ["BoundedHistogram", "Counter", "Gauge", "Group", "Histogram", "Pages", "Status"]
+__all__ = ["BoundedHistogram", "Counter", "Gauge", "Group", "Histogram", "Pages", "Status", "Summary"]
 
 _OK, _BAD_ARGUMENT, _CONFLICT = 0, 1, 2
 
@@ -44,6 +44,10 @@ class _Slots(ctypes.Structure):  # a histogram
 
 class _Bounded(ctypes.Structure):  # a histogram with bounds of its own
     _fields_ = [("slots", ctypes.c_void_p), ("bounds", ctypes.c_void_p), ("bound_count", ctypes.c_size_t)]
+
+
+class _Summary(ctypes.Structure):
+    _fields_ = [("slots", ctypes.c_void_p), ("quantile_count", ctypes.c_size_t)]
 
 
 class _Options(ctypes.Structure):
@@ -81,6 +85,7 @@ def _load():
             (slow.pingloom_gauge_make, [pointer] * 3, ctypes.c_int),
             (slow.pingloom_shared_histogram_make, [pointer] * 3, ctypes.c_int),
             (slow.pingloom_bounded_histogram_make, [pointer, pointer, pointer, ctypes.c_size_t, pointer], ctypes.c_int),
+            (slow.pingloom_summary_make, [pointer, pointer, pointer, ctypes.c_size_t, pointer], ctypes.c_int),
             (slow.pingloom_info_make, [pointer] * 2, ctypes.c_int),
             (slow.pingloom_group_make, [pointer] * 2, ctypes.c_int),
             (fast.pingloom_call_shared_counter_add, [pointer, ctypes.c_uint64], None),
@@ -90,6 +95,7 @@ def _load():
             (fast.pingloom_call_shared_counter_set, [pointer, ctypes.c_uint64], None),
             (fast.pingloom_call_bounded_histogram_observe, [pointer, ctypes.c_double, ctypes.c_uint64], None),
             (fast.pingloom_call_bounded_histogram_set, [pointer, pointer, ctypes.c_uint64], None),
+            (fast.pingloom_call_summary_set, [pointer, ctypes.c_uint64, ctypes.c_double, pointer], None),
             (fast.pingloom_call_group_begin, [pointer], None),
             (fast.pingloom_call_group_commit, [pointer], None)):
         function.argtypes, function.restype = arguments, result
@@ -213,6 +219,25 @@ class BoundedHistogram(_Handle):
         self._set(self._ref, (ctypes.c_uint64 * len(buckets))(*map(_whole, buckets)), self._units(total))
 
 
+class Summary(_Handle):
+    """Quantiles that are computed elsewhere, with the count and the sum of all values."""
+    _set = _fast.pingloom_call_summary_set
+
+    def __init__(self, pages, metric, quantiles):
+        self._quantiles = (ctypes.c_double * len(quantiles))(*quantiles)
+        super().__init__(pages, _Summary, self._make_summary, metric)
+
+    def _make_summary(self, pages, metric, ref):
+        return _slow.pingloom_summary_make(pages, metric, self._quantiles, len(self._quantiles), ref)
+
+    def set(self, count, total, values=()):
+        """Sets all of it: how many values there were since the beginning, their sum, and the value of each quantile, which
+        is NaN while it is not known. Readers may see some new values beside old ones unless it is in a group."""
+        if len(values) != len(self._quantiles):
+            raise ValueError(f"{len(values)} values for {len(self._quantiles)} quantiles: give one for each")
+        self._set(self._ref, _whole(count), total, (ctypes.c_double * len(values))(*values))
+
+
 class Group:
     """Metrics that are read together. Pass it to counter(), gauge() and histogram(); update them within update()."""
 
@@ -271,6 +296,10 @@ class Pages:
         """`bounds` are the upper bounds of its buckets, 1 to 502 and ascending, in the unit of the name. `unit` is the
         smallest difference that its sum resolves."""
         return BoundedHistogram(self, self._metric(name, help, labels, group, unit=unit), bounds, unit)
+
+    def summary(self, name, quantiles=(), help="", labels=None, group=None):
+        """`quantiles` are at most 32 numbers from 0 to 1, ascending."""
+        return Summary(self, self._metric(name, help, labels, group), quantiles)
 
     def info(self, name, help="", labels=None):
         """An info has no value. It consists of its labels, for example a version."""

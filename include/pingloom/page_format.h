@@ -56,7 +56,9 @@ enum pingloom_metric_kind {
   PINGLOOM_GAUGE = 2,   /* one slot: an IEEE 754 double */
   /* Several slots: the sum, then the buckets, see pingloom_histogram_bucket(). */
   PINGLOOM_HISTOGRAM = 3,
-  PINGLOOM_INFO = 4 /* no slot: an info consists of its labels */
+  PINGLOOM_INFO = 4, /* no slot: an info consists of its labels */
+  /* Several slots: the count, the sum, and the value of each quantile; the last two are doubles. */
+  PINGLOOM_SUMMARY = 5
 };
 
 /* A log-linear histogram of whole numbers: every power of two from 2^lowest to 2^highest is divided

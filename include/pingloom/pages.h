@@ -137,6 +137,11 @@ typedef struct pingloom_bounded_histogram { /* any thread may observe; one at a 
   size_t bound_count;
 } pingloom_bounded_histogram;
 
+typedef struct pingloom_summary { /* one thread at a time may set it */
+  uint64_t* slots;
+  size_t quantile_count;
+} pingloom_summary;
+
 /* The handle is usable whatever the function returns. After an error it is inert: it writes where
  * nobody reads. The same name and labels give the same slots again. */
 PINGLOOM_API int pingloom_counter_make(pingloom_pages* pages, const struct pingloom_metric* metric,
@@ -159,6 +164,12 @@ PINGLOOM_API int pingloom_bounded_histogram_make(pingloom_pages* pages,
                                                  const struct pingloom_metric* metric,
                                                  const double* bounds, size_t bound_count,
                                                  pingloom_bounded_histogram* histogram);
+/* A summary: quantiles that the application has computed itself, with the count and the sum of all
+ * values. There are 0 to 32 quantiles from 0 to 1, ascending: {0.5, 0.99}. The metric's shape and
+ * unit are ignored, and it has no label `quantile`. */
+PINGLOOM_API int pingloom_summary_make(pingloom_pages* pages, const struct pingloom_metric* metric,
+                                       const double* quantiles, size_t quantile_count,
+                                       pingloom_summary* summary);
 /* An info has no value. It consists of its labels, for example a version. */
 PINGLOOM_API int pingloom_info_make(pingloom_pages* pages, const struct pingloom_metric* metric);
 PINGLOOM_API int pingloom_group_make(pingloom_pages* pages, pingloom_group* group);
@@ -184,10 +195,14 @@ static inline void pingloom_shared_counter_set(pingloom_shared_counter counter, 
   __atomic_store_n(counter.slot, value, __ATOMIC_RELAXED);
 }
 
-static inline void pingloom_gauge_set(pingloom_gauge gauge, double value) {
+static inline void pingloom_slot_set_(uint64_t* slot, double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
-  __atomic_store_n(gauge.slot, bits, __ATOMIC_RELAXED);
+  __atomic_store_n(slot, bits, __ATOMIC_RELAXED);
+}
+
+static inline void pingloom_gauge_set(pingloom_gauge gauge, double value) {
+  pingloom_slot_set_(gauge.slot, value);
 }
 static inline void pingloom_gauge_add(pingloom_gauge gauge, double difference) {
   uint64_t before = __atomic_load_n(gauge.slot, __ATOMIC_RELAXED);
@@ -238,6 +253,17 @@ static inline void pingloom_bounded_histogram_set(pingloom_bounded_histogram his
   }
 }
 
+/* Sets all of a summary: how many values there were since the beginning, their sum, and the value
+ * of each quantile, all in the unit of the name. A value is NaN while it is not known. Readers may
+ * see some of the new values beside old ones unless the summary is in a group. */
+static inline void pingloom_summary_set(pingloom_summary summary, uint64_t count, double sum,
+                                        const double* values) {
+  size_t i;
+  __atomic_store_n(summary.slots, count, __ATOMIC_RELAXED);
+  pingloom_slot_set_(summary.slots + 1, sum);
+  for (i = 0; i < summary.quantile_count; ++i) pingloom_slot_set_(summary.slots + 2 + i, values[i]);
+}
+
 /* No later store to the group's metrics becomes visible before the odd sequence. */
 static inline void pingloom_release_fence_(void) {
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
@@ -280,6 +306,8 @@ PINGLOOM_API void pingloom_call_bounded_histogram_observe(
     const pingloom_bounded_histogram* histogram, double value, uint64_t units);
 PINGLOOM_API void pingloom_call_bounded_histogram_set(const pingloom_bounded_histogram* histogram,
                                                       const uint64_t* buckets, uint64_t sum);
+PINGLOOM_API void pingloom_call_summary_set(const pingloom_summary* summary, uint64_t count,
+                                            double sum, const double* values);
 PINGLOOM_API void pingloom_call_group_begin(const pingloom_group* group);
 PINGLOOM_API void pingloom_call_group_commit(const pingloom_group* group);
 

@@ -111,6 +111,23 @@ class BoundedHistogram {
   pingloom_bounded_histogram handle_{};
 };
 
+// Quantiles that are computed elsewhere, with the count and the sum of all values. One thread at a
+// time may set it.
+class QuantileSummary {
+ public:
+  QuantileSummary() { pingloom_summary_make(nullptr, nullptr, nullptr, 0, &handle_); }
+  // See pingloom_summary_set. `values` has one for each quantile. A vector of another size is
+  // ignored.
+  void set(std::uint64_t count, double sum, const std::vector<double>& values) const {
+    if (values.size() != handle_.quantile_count) return;
+    pingloom_summary_set(handle_, count, sum, values.data());
+  }
+
+ private:
+  friend class Pages;
+  pingloom_summary handle_{};
+};
+
 // Metrics that are read together. Readers see all updates in the life of an Update, or none. Only
 // one thread at a time may have an Update.
 class Group {
@@ -203,6 +220,15 @@ class Pages {
     const auto making = [&bounds](pingloom_pages* pages, const pingloom_metric* metric,
                                   pingloom_bounded_histogram* handle) {
       return pingloom_bounded_histogram_make(pages, metric, bounds.data(), bounds.size(), handle);
+    };
+    make(options, making, &made.handle_);
+    return made;
+  }
+  QuantileSummary summary(const MetricOptions& options, const std::vector<double>& quantiles) {
+    QuantileSummary made;
+    const auto making = [&quantiles](pingloom_pages* pages, const pingloom_metric* metric,
+                                     pingloom_summary* handle) {
+      return pingloom_summary_make(pages, metric, quantiles.data(), quantiles.size(), handle);
     };
     make(options, making, &made.handle_);
     return made;

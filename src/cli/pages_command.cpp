@@ -75,7 +75,8 @@ int runPages(const std::vector<std::string>& arguments) {
   const program::Usage usage{
       kPagesCommand, "pingloom pages [--agent A] [--watch | --check] [--json] [--url U]",
       "Shows the metric pages of applications as a collector last read them, in a table for each\n"
-      "agent. Histograms are shown as count, mean and quantiles; --watch adds rates per second.\n"
+      "agent. Histograms and summaries are shown as count, mean and quantiles; --watch adds "
+      "rates.\n"
       "Keys of the live view: q quit, arrows scroll.\n"
       "Exit: 0 shown; with --check 1 unless every agent is read and every page is fresh and has a\n"
       "metric; 2 could not ask.\n"};

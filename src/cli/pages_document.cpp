@@ -74,7 +74,7 @@ PageMetric metricOf(const Json& json) {
     // A counter with a unit has fractions.
     const auto number = numberOf(value);
     if (!metric.count && number && *number >= 0) metric.value = number;
-  } else if (metric.kind == "histogram") {
+  } else if (metric.kind == "histogram" || metric.kind == "summary") {
     metric.count = countOf(member(value, "count"));
     metric.value = numberOf(member(value, "sum"));
     metric.p50 = numberOf(member(value, "p50"));

@@ -17,11 +17,12 @@ namespace pingloom::cli {
 struct PageMetric {
   std::string name;  // includes the labels: jobs_total{kind="mail"}
   std::string kind;
-  std::optional<std::uint64_t> count;  // counters and histograms have one
-  std::optional<double> value;  // a gauge's or fractional counter's value, or a histogram's sum
-  std::optional<double> p50;    // histograms only
-  std::optional<double> p99;    // histograms only
-  std::optional<double> rate;   // growth of `count` per second; set by setRates()
+  std::optional<std::uint64_t> count;  // counters, histograms and summaries have one
+  // A gauge's or fractional counter's value, or the sum of a histogram or summary.
+  std::optional<double> value;
+  std::optional<double> p50;   // histograms; summaries that have it
+  std::optional<double> p99;   // the same
+  std::optional<double> rate;  // growth of `count` per second; set by setRates()
 };
 
 struct ShownPage {

@@ -21,7 +21,8 @@ std::string number(std::optional<double> value) {
 
 std::string valueText(const PageMetric& metric) {
   if (metric.kind == "info") return "";
-  if (metric.kind != "counter" && metric.kind != "histogram") return number(metric.value);
+  const bool summarized = metric.kind == "histogram" || metric.kind == "summary";
+  if (metric.kind != "counter" && !summarized) return number(metric.value);
   if (!metric.count) return metric.kind == "counter" ? number(metric.value) : "-";
   if (metric.kind == "counter") return std::to_string(*metric.count);
   if (*metric.count == 0) return "count 0";

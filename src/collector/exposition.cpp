@@ -6,17 +6,21 @@
 #include <utility>
 
 #include "collector/native_buckets.h"
+#include "collector/summary_values.h"
+#include "pages/registration.h"
 
 namespace pingloom::collector {
 namespace {
 
 // `own` are the metric's labels.
-LabelText labelsOf(const AgentView& agent, const PageInfo& page, const pages::Labels& own) {
+LabelText labelsOf(const AgentView& agent, const PageInfo& page, const pages::Labels& own,
+                   bool summary = false) {
   std::map<std::string, std::string> labels;
   const auto take = [&](const pages::Labels& from) {
     for (const auto& [name, value] : from) {
       const bool reserved = name == "host" || name == "application" || name == "pid" ||
-                            (name == "owner" && page.numbered);
+                            (name == "owner" && page.numbered) ||
+                            (name == pages::kQuantileLabel && summary);
       labels.emplace(reserved ? "exported_" + name : name, value);
     }
   };
@@ -61,6 +65,8 @@ void addSamples(MetricsWriter& out, const LabelText& labels, const PageView& pag
                             stepOf(metric, exact)},
                            labels);
     }
+    case PINGLOOM_SUMMARY:
+      return out.summary(summaryOf(metric, {slots, metric.slots}), labels);
     case PINGLOOM_INFO:
       return out.sample(1, labels);
   }
@@ -89,10 +95,11 @@ void Exposition::add(const AgentView& agent, Nanos now) {
       const pages::Metric& metric = page.info->schema[i];
       // The owner publishes its slots after it has defined them.
       if (metric.first_slot + metric.slots > page.slots) continue;
-      if (metric.labels.empty()) {
+      const bool summary = metric.kind == PINGLOOM_SUMMARY;
+      if (metric.labels.empty() && !summary) {
         addMetric(common, page, i);
       } else {
-        addMetric(labelsOf(agent, *page.info, metric.labels), page, i);
+        addMetric(labelsOf(agent, *page.info, metric.labels, summary), page, i);
       }
     }
   }

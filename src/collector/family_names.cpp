@@ -32,10 +32,12 @@ std::vector<std::string> samplesOf(std::string_view name, pingloom_metric_kind k
   static constexpr std::array<std::string_view, 2> kCounter = {"_total", "_created"};
   static constexpr std::array<std::string_view, 4> kHistogram = {"_bucket", "_count", "_sum",
                                                                  "_created"};
+  static constexpr std::array<std::string_view, 3> kSummary = {"_count", "_sum", "_created"};
   static constexpr std::array<std::string_view, 1> kInfo = {"_info"};
   std::span<const std::string_view> endings;
   if (kind == PINGLOOM_COUNTER) endings = kCounter;
   if (kind == PINGLOOM_HISTOGRAM) endings = kHistogram;
+  if (kind == PINGLOOM_SUMMARY) endings = kSummary;
   if (kind == PINGLOOM_INFO) endings = kInfo;
   const std::string base(baseOf(name, kind));
   std::vector<std::string> samples = {base};

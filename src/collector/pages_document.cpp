@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "collector/histogram_summary.h"
+#include "collector/summary_values.h"
 #include "collector/watch/watch_json.h"
 #include "collector/watch/watcher.h"
 #include "common/json_text.h"
@@ -29,6 +30,21 @@ Json labelsJson(const pages::Labels& labels) {
 
 Json orNull(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
+Json summaryJson(const MetricSummary& summary) {
+  const auto finite = [](double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+  };
+  Json quantiles = Json::array();
+  for (const auto& [rank, value] : summary.quantiles) {
+    quantiles.push_back({{"quantile", rank}, {"value", finite(value)}});
+  }
+  return {{"count", summary.count},
+          {"sum", finite(summary.sum)},
+          {"p50", orNull(valueAt(summary, 0.50))},
+          {"p99", orNull(valueAt(summary, 0.99))},
+          {"quantiles", std::move(quantiles)}};
+}
+
 Json valueJson(const PageView& page, const pages::Metric& metric) {
   const std::uint64_t* slots = page.values.data() + metric.first_slot;
   if (metric.kind == PINGLOOM_COUNTER) {
@@ -40,6 +56,7 @@ Json valueJson(const PageView& page, const pages::Metric& metric) {
     return std::isfinite(value) ? Json(value) : Json(nullptr);
   }
   if (metric.kind == PINGLOOM_INFO) return 1;
+  if (metric.kind == PINGLOOM_SUMMARY) return summaryJson(summaryOf(metric, {slots, metric.slots}));
   const auto summary = summarize(metric, {slots, metric.slots});
   return {{"count", summary.count},
           {"sum", summary.sum},

@@ -53,4 +53,14 @@ inline bool areBounds(const std::vector<double>& bounds) {
          std::adjacent_find(bounds.begin(), bounds.end(), std::greater_equal<>()) == bounds.end();
 }
 
+// Tells whether the numbers are a summary's quantiles: ascending and within 0 and 1. There may be
+// none.
+inline bool areQuantiles(const std::vector<double>& quantiles) {
+  return quantiles.size() <= kMaxQuantiles &&
+         std::all_of(quantiles.begin(), quantiles.end(),
+                     [](double one) { return one >= 0 && one <= 1; }) &&
+         std::adjacent_find(quantiles.begin(), quantiles.end(), std::greater_equal<>()) ==
+             quantiles.end();
+}
+
 }  // namespace pingloom::pages

@@ -67,14 +67,19 @@ static_assert(sizeof(Head) == 16);
 //   f64 unit: the value shown is the slot's times this (counters; histograms: bounds and sum;
 //   otherwise 1), 1e-30 .. 1e30,
 //   string name, u16-string help, count x (string name, u16-string value),
-//   with kBounds: u16 count of bounds, count x f64 bound
+//   with kBounds: u16 count of bounds or quantiles, count x f64
 // Slots of metrics do not overlap and come in order.
 enum MetricFlag : std::uint8_t {
   kSharedWriters = 1,
-  kBounds = 2,  // a histogram with bounds of its own: the shape is 0
+  // A histogram with bounds of its own, whose shape is 0, or a summary with quantiles.
+  kBounds = 2,
 };
 // The sum and the last bucket, which has no bound, take a slot each.
 constexpr std::size_t kMaxBounds = 502;
+constexpr std::size_t kMaxQuantiles = 32;
+// A summary takes a slot for its count and one for its sum.
+constexpr std::size_t kSummarySlots = 2;
+constexpr const char* kQuantileLabel = "quantile";  // which no summary may have
 
 constexpr std::size_t kMaxNameBytes = 128;  // [a-zA-Z_:][a-zA-Z0-9_:]*; a label's has no colon
 constexpr std::size_t kMaxHelpBytes = 512;

@@ -24,6 +24,8 @@ bool hasShape(const Metric& metric) {
              metric.slots == pingloom_histogram_slots(metric.shape);
     case PINGLOOM_INFO:
       return metric.slots == 0;
+    case PINGLOOM_SUMMARY:
+      return metric.slots == metric.quantiles.size() + kSummarySlots;
   }
   return false;
 }
@@ -40,6 +42,8 @@ std::string_view name(pingloom_metric_kind kind) {
       return "histogram";
     case PINGLOOM_INFO:
       return "info";
+    case PINGLOOM_SUMMARY:
+      return "summary";
   }
   return "unknown";
 }
@@ -105,13 +109,32 @@ std::optional<Labels> readLabels(Bytes& bytes, std::size_t count) {
 
 namespace {
 
-std::optional<std::vector<double>> readBounds(Bytes& bytes) {
+std::optional<std::vector<double>> readNumbers(Bytes& bytes) {
   const auto count = bytes.number<std::uint16_t>();
   if (!bytes.good() || count > kMaxBounds) return std::nullopt;
-  std::vector<double> bounds(count);
-  for (double& bound : bounds) bound = bytes.number<double>();
-  if (!bytes.good() || !areBounds(bounds)) return std::nullopt;
-  return bounds;
+  std::vector<double> numbers(count);
+  for (double& number : numbers) number = bytes.number<double>();
+  if (!bytes.good()) return std::nullopt;
+  return numbers;
+}
+
+// Reads a histogram's bounds or a summary's quantiles. The other kinds have no such list.
+bool readList(Bytes& bytes, Metric& metric) {
+  auto numbers = readNumbers(bytes);
+  if (!numbers) return false;
+  if (metric.kind == PINGLOOM_HISTOGRAM) {
+    metric.bounds = std::move(*numbers);
+    return areBounds(metric.bounds);
+  }
+  metric.quantiles = std::move(*numbers);
+  return metric.kind == PINGLOOM_SUMMARY && areQuantiles(metric.quantiles);
+}
+
+// Tells whether it has no label that its samples need for themselves.
+bool hasFreeLabels(const Metric& metric) {
+  return metric.kind != PINGLOOM_SUMMARY ||
+         std::none_of(metric.labels.begin(), metric.labels.end(),
+                      [](const auto& label) { return label.first == kQuantileLabel; });
 }
 
 }  // namespace
@@ -119,7 +142,7 @@ std::optional<std::vector<double>> readBounds(Bytes& bytes) {
 std::optional<Metric> readMetric(Bytes& bytes) {
   Metric metric;
   const auto kind = bytes.number<std::uint8_t>();
-  if (kind < PINGLOOM_COUNTER || kind > PINGLOOM_INFO) return std::nullopt;
+  if (kind < PINGLOOM_COUNTER || kind > PINGLOOM_SUMMARY) return std::nullopt;
   metric.kind = static_cast<pingloom_metric_kind>(kind);
   const auto flags = bytes.number<std::uint8_t>();
   metric.shared_writers = (flags & kSharedWriters) != 0;
@@ -140,12 +163,9 @@ std::optional<Metric> readMetric(Bytes& bytes) {
   auto read = readLabels(bytes, labels);
   if (!read) return std::nullopt;
   metric.labels = std::move(*read);
-  if ((flags & kBounds) != 0) {
-    auto bounds = readBounds(bytes);
-    if (!bounds || metric.kind != PINGLOOM_HISTOGRAM) return std::nullopt;
-    metric.bounds = std::move(*bounds);
-  }
-  return hasShape(metric) ? std::optional(std::move(metric)) : std::nullopt;
+  if ((flags & kBounds) != 0 && !readList(bytes, metric)) return std::nullopt;
+  return hasShape(metric) && hasFreeLabels(metric) ? std::optional(std::move(metric))
+                                                   : std::nullopt;
 }
 
 std::optional<Schema> readSchema(std::span<const std::uint8_t> raw) {

@@ -34,6 +34,7 @@ struct Metric {
   // The upper bounds of a histogram without a shape, in the unit of its name, ascending. The last
   // bucket has none.
   std::vector<double> bounds = {};
+  std::vector<double> quantiles = {};  // a summary's, ascending
 
   bool bounded() const { return !bounds.empty(); }
 };

@@ -113,6 +113,56 @@ time.sleep(600)
 
         eventually(moved, 60, "counters and histograms move", 0.2)
 
+    def test_summaries_are_shown_as_they_were_set(self):
+        self.start_agent(1)
+        self.start_collector(agents=[1])
+        program = """import itertools, pingloom_pages
+pages = pingloom_pages.Pages("waits", labels={"quantile": "mine"})
+group = pages.group()
+waits = pages.summary("wait_seconds", (0.5, 0.9, 0.99), "Waits.", {"way": "in"}, group)
+pages.summary("unset_seconds", (0.5,))
+for i in itertools.count(1):
+    with group.update():
+        waits.set(i, i * 0.5, (i * 2, i * 3, float("nan")))
+"""
+        environment = {"PINGLOOM_PAGES_SOCKET": str(self.socket(1)), "PYTHONPATH": str(ROOT / "python"),
+                       "PINGLOOM_PAGES_LIBRARY": str(pathlib.Path(binary("pingloom")).parents[1]
+                                                     / "lib/libpingloom-pages.so")}
+        self.run_one("waits", sys.executable, "-B", "-c", program, environment=environment)
+        counts = set()
+
+        def shown():
+            for parse, accept in ((parse_text, "text/plain"), (parse_openmetrics, "application/openmetrics-text; version=1.0.0")):
+                families = {family.name: family for family in parse(self.get("/metrics", accept=accept))}
+                if not {"wait_seconds", "unset_seconds"} <= families.keys():
+                    return False
+                family = families["wait_seconds"]
+                self.assertEqual((family.type, family.documentation), ("summary", "Waits."))
+                self.assertEqual({(sample.labels["way"], sample.labels["exported_quantile"]) for sample in family.samples},
+                                 {("in", "mine")})
+                values = {sample.labels.get("quantile", sample.name): sample.value for sample in family.samples}
+                self.assertEqual(str(values.pop("0.99")), "nan")
+                count = values["wait_seconds_count"]
+                self.assertEqual(values, {"0.5": count * 2, "0.9": count * 3, "wait_seconds_sum": count * 0.5,
+                                          "wait_seconds_count": count}, "they were set together")
+                counts.add(count)
+                unset = {sample.labels.get("quantile", sample.name): sample.value for sample in families["unset_seconds"].samples}
+                self.assertEqual((str(unset["0.5"]), unset["unset_seconds_sum"], unset["unset_seconds_count"]), ("nan", 0, 0))
+            return len(counts) >= 10
+
+        eventually(shown, 60, "the summary is shown and moves", 0.05)
+        metrics = {metric["name"]: metric for agent in json.loads(self.get("/api/v1/pages"))["agents"]
+                   for page in agent["pages"] for metric in page["metrics"]}
+        self.assertEqual(metrics["wait_seconds"]["kind"], "summary")
+        value = metrics["wait_seconds"]["value"]
+        count = value["count"]
+        self.assertEqual(value, {"count": count, "sum": count * 0.5, "p50": count * 2, "p99": None, "quantiles": [
+            {"quantile": 0.5, "value": count * 2}, {"quantile": 0.9, "value": count * 3}, {"quantile": 0.99, "value": None}]})
+        command = [binary("pingloom"), "pages", "--url", self.urls["collector"]]
+        text = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+        self.assertRegex(text, r'wait_seconds\{way="in"\} +summary +count [0-9]+, mean 0\.5, p50 [0-9.e+]+\n')
+        self.assertRegex(text, r"unset_seconds +summary +count 0\n")
+
     def test_whoever_is_killed_comes_back(self):
         self.start_all()
         everyone = {(1, 1000), (2, 2000)}

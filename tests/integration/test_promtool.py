@@ -5,6 +5,7 @@ import gzip
 import pathlib
 import re
 import subprocess
+import sys
 import unittest
 import urllib.request
 
@@ -14,6 +15,14 @@ from processes import binary, eventually
 
 # These are shown only with keys, targets for alerts or system metrics, which this mesh does not have.
 ELSEWHERE = re.compile("pingloom_alerts_|pingloom_(system|cgroup)_|pingloom_controller_(authorized_keys|keys_waiting|joins_total|cluster_.*)|.*_peers_refused_total$")
+
+
+WAITS = """import time, pingloom_pages
+pages = pingloom_pages.Pages("waits")
+pages.summary("lab_wait_seconds", (0.5, 0.99), "How long.").set(8, 2.5, (0.25, float("nan")))
+pages.summary("lab_rest_seconds", (), "How long.")
+time.sleep(600)
+"""
 
 
 class Rules(unittest.TestCase):
@@ -49,8 +58,11 @@ class Promtool(unittest.TestCase):
         config.write_text(f"address: {subnet}.201\ndevice: soft\nname: t\ncollector: {subnet}.200\n"
                           f"listen: 127.0.0.1:{reports}\nhttp: {subnet}.201:{self.translator_port}\n")
         self.mesh.run("translator", binary("pingloom-translator"), "--config", str(config))
-        self.mesh.run("writer", binary("pages_writer"), "1000", "2", "600", "1",
-                      environment={"PINGLOOM_PAGES_SOCKET": str(self.socket)})
+        environment = {"PINGLOOM_PAGES_SOCKET": str(self.socket)}
+        self.mesh.run("writer", binary("pages_writer"), "1000", "2", "600", "1", environment=environment)
+        environment |= {"PYTHONPATH": str(ROOT / "python"),
+                        "PINGLOOM_PAGES_LIBRARY": str(pathlib.Path(binary("pingloom")).parents[1] / "lib/libpingloom-pages.so")}
+        self.mesh.run("waits", sys.executable, "-B", "-c", WAITS, environment=environment)
 
     def collector(self, path="/metrics"):
         return self.mesh.get(path, port=self.collector_port, address=self.pages).body
@@ -63,7 +75,7 @@ class Promtool(unittest.TestCase):
 
     def test_every_exposition_is_accepted(self):
         self.mesh.wait_for_rows("rdma")
-        wanted = ("pingloom_ping_network_seconds", "lab_writes", "pingloom_collector_read_latency_seconds",
+        wanted = ("pingloom_ping_network_seconds", "lab_writes", "lab_wait_seconds_sum", "lab_rest_seconds_count", "pingloom_collector_read_latency_seconds",
                   'pingloom_collector_store_slots{translator="t",table="latest"}')
         eventually(lambda: all(name in str(self.collector()) for name in wanted), 60, f"the collector shows {wanted}")
         agents = [self.mesh.get("/metrics", port=self.mesh.agent_http_port, address=address).body

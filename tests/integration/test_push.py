@@ -32,6 +32,7 @@ pages.counter("jobs_total", "Jobs.", {"job": "mail"}).add(7)
 pages.gauge("load", "Load.").set(0.1)
 took = pages.histogram("job_seconds", "How long.")
 for value in (2e-6, 3e-6, 0.005): took.observe(value)
+pages.summary("wait_seconds", (0.5, 0.99), "How long.").set(8, 2.5, (0.25, 0.75))
 time.sleep(600)
 """
 # 10,000 values spread evenly from 1 us to 10 ms, and values in bounds of the application's own.
@@ -43,6 +44,7 @@ took = pages.histogram("job_seconds", "How long.")
 for value in range(1, 10_001): took.observe(value / 1e6)
 bounded = pages.bounded_histogram("wait_seconds", [0.1, 1], "How long.")
 for value in (0.05, 0.5, 0.5, 5): bounded.observe(value)
+pages.summary("rest_seconds", (0.5, 0.99), "How long.").set(8, 2.5, (0.25, 0.75))
 pages.counter("jobs_total", "Jobs.").add(7)
 time.sleep(600)
 """
@@ -159,6 +161,9 @@ class NativeHistograms(PushCase):
         self.assertEqual({float(sample["metric"]["le"]): sample["value"][1] for sample in self.query("wait_seconds_bucket")},
                          {0.1: "1", 1: "3", math.inf: "4"}, "bounds of one's own stay as they are")
         self.assertEqual([sample["value"][1] for sample in self.query("jobs_total")], ["7"])
+        summary = {sample["metric"]["quantile"]: sample["value"][1] for sample in self.query("rest_seconds")}
+        summary.update((name, self.query(f"rest_seconds_{name}")[0]["value"][1]) for name in ("count", "sum"))
+        self.assertEqual(summary, {"0.5": "0.25", "0.99": "0.75", "count": "8", "sum": "2.5"})
         request = urllib.request.Request(self.urls["collector"] + "/metrics", headers={
             "Accept": "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited",
             "Accept-Encoding": "gzip"})
@@ -261,7 +266,7 @@ def doubles(data, kind="d"):
 class OpenTelemetry(ReceiverCase):
     """The field numbers are those of opentelemetry-proto 1.x."""
 
-    GAUGE, SUM, HISTOGRAM = 5, 7, 9
+    GAUGE, SUM, HISTOGRAM, SUMMARY = 5, 7, 9, 11
 
     def received(self):
         """The steady application's metrics in the last push: {name: [(kind, data, point)]}."""
@@ -273,7 +278,7 @@ class OpenTelemetry(ReceiverCase):
             for number, metric in fields(one(resource_metrics, 2)):
                 if number != 2:
                     continue
-                ((kind, data),) = [field for field in fields(metric) if field[0] in (5, 7, 9)]
+                ((kind, data),) = [field for field in fields(metric) if field[0] in (5, 7, 9, 11)]
                 for field, point in fields(data):
                     labels = attributes(point, 9 if kind == self.HISTOGRAM else 7) if field == 1 else {}
                     if labels.get("application") == "steady":
@@ -310,7 +315,12 @@ class OpenTelemetry(ReceiverCase):
         counts, bounds = doubles(one(point, 6), "Q"), doubles(one(point, 7))
         self.assertEqual([bound for bound, _ in buckets], [*bounds, math.inf])
         self.assertEqual([value for _, value in buckets], list(itertools.accumulate(counts)))
-        self.assertGreater(self.pushed("sent", "samples", "otlp"), 3)
+        kind, data, point, labels = found["wait_seconds"]
+        self.assertEqual((kind, labels, len(fields(data))), (self.SUMMARY, plain["wait_seconds_sum"][0], 1), "points only")
+        self.assertEqual((doubles(one(point, 4), "Q"), doubles(one(point, 5))), ([8], [2.5]))
+        self.assertEqual([(doubles(one(each, 1)), doubles(one(each, 2))) for field, each in fields(point) if field == 6],
+                         [([0.5], [0.25]), ([0.99], [0.75])])
+        self.assertGreater(self.pushed("sent", "samples", "otlp"), 4)
         # partial_success { rejected_data_points: 3 error_message: "too old" }
         self.receiver.body = b"\x0a\x0b\x08\x03\x12\x07too old"
         eventually(lambda: self.pushed("refused", "samples", "otlp") >= 6, 60, "what is rejected is counted", 0.2)

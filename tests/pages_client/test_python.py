@@ -63,6 +63,29 @@ class Python(unittest.TestCase):
             again.add()
             self.assertEqual(owner.slot("jobs_total"), 43)
 
+    def test_a_summary_is_set_at_once(self):
+        agent = self.agent()
+        with pingloom_pages.Pages("tested", socket=self.socket) as pages:
+            summary = pages.summary("wait_seconds", (0.5, 0.99), "Waits.")
+            count_only = pages.summary("count_only")
+            summary.set(7, 1.75, (0.25, float("nan")))
+            count_only.set(3, 4)
+            with self.assertRaisesRegex(ValueError, "1 values for 2 quantiles"):
+                summary.set(8, 2, (0.25,))
+            for wrong in ((0.9, 0.5), (1.5,), (0.1,) * 33):
+                with self.assertRaises(ValueError):
+                    pages.summary("wrong", wrong)
+            with self.assertRaisesRegex(ValueError, "no label 'quantile'"):
+                pages.summary("wrong", (0.5,), labels={"quantile": "0.5"})
+            self.assertTrue(self.settled(pages))
+            owner = agent.owners[0]
+            self.assertEqual({name: metric[3] for name, metric in owner.metrics.items()}, {"wait_seconds": 5, "count_only": 5})
+            self.assertEqual((owner.slot("wait_seconds"), owner.slot("count_only")), (7, 3))
+            self.assertEqual([owner.slot("wait_seconds", i, kind="d") for i in (1, 2)], [1.75, 0.25])
+            self.assertEqual(str(owner.slot("wait_seconds", 3, kind="d")), "nan")
+            self.assertEqual(owner.slot("count_only", 1, kind="d"), 4)
+        summary.set(1, 1, (1, 1))  # an inert handle harms nobody
+
     def test_groups(self):
         agent = self.agent()
         with pingloom_pages.Pages("tested", socket=self.socket) as pages:

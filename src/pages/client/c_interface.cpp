@@ -168,6 +168,26 @@ int pingloom_bounded_histogram_make(pingloom_pages* pages, const pingloom_metric
   return error;
 }
 
+int pingloom_summary_make(pingloom_pages* pages, const pingloom_metric* metric,
+                          const double* quantiles, std::size_t quantile_count,
+                          pingloom_summary* summary) {
+  *summary = {inert_page.slots, 0};
+  Pages::Placed placed;
+  const int error = guarded([&]() -> Outcome {
+    if (quantile_count > pingloom::pages::kMaxQuantiles ||
+        (quantiles == nullptr && quantile_count != 0)) {
+      return {
+          PINGLOOM_BAD_ARGUMENT,
+          "a summary has up to " + std::to_string(pingloom::pages::kMaxQuantiles) + " quantiles"};
+    }
+    return {make(pages, metric, PINGLOOM_SUMMARY, false, &placed,
+                 std::vector<double>(quantiles, quantiles + quantile_count)),
+            last_text};
+  });
+  if (error == PINGLOOM_OK) *summary = {placed.slots, placed.bound_count};
+  return error;
+}
+
 int pingloom_info_make(pingloom_pages* pages, const pingloom_metric* metric) {
   Pages::Placed placed;
   return make(pages, metric, PINGLOOM_INFO, false, &placed);
@@ -210,6 +230,10 @@ void pingloom_call_bounded_histogram_observe(const pingloom_bounded_histogram* h
 void pingloom_call_bounded_histogram_set(const pingloom_bounded_histogram* histogram,
                                          const std::uint64_t* buckets, std::uint64_t sum) {
   pingloom_bounded_histogram_set(*histogram, buckets, sum);
+}
+void pingloom_call_summary_set(const pingloom_summary* summary, std::uint64_t count, double sum,
+                               const double* values) {
+  pingloom_summary_set(*summary, count, sum, values);
 }
 void pingloom_call_group_begin(const pingloom_group* group) { pingloom_group_begin(*group); }
 void pingloom_call_group_commit(const pingloom_group* group) { pingloom_group_commit(*group); }

@@ -55,6 +55,19 @@ Outcome boundHistogram(const std::vector<double>& bounds, Definition* made) {
   return {};
 }
 
+Outcome shapeSummary(const std::vector<double>& quantiles, Definition* made) {
+  if (!areQuantiles(quantiles)) {
+    return badArgument(made->name, "its quantiles are not up to " + std::to_string(kMaxQuantiles) +
+                                       " numbers from 0 to 1 in ascending order");
+  }
+  if (hasLabel(made->labels, kQuantileLabel)) {
+    return badArgument(made->name, "a summary has no label 'quantile' of its own");
+  }
+  made->bounds = quantiles;
+  made->slots = static_cast<std::uint16_t>(quantiles.size() + kSummarySlots);
+  return {};
+}
+
 }  // namespace
 
 std::string Definition::key() const {
@@ -144,6 +157,7 @@ Outcome makeDefinition(const pingloom_metric& metric, pingloom_metric_kind kind,
   if (shaped.ok() && kind == PINGLOOM_HISTOGRAM) {
     shaped = bounds.empty() ? shapeHistogram(metric, made) : boundHistogram(bounds, made);
   }
+  if (kind == PINGLOOM_SUMMARY) shaped = shapeSummary(bounds, made);
   made->schema_bytes = made->encode().size();  // independent of the slots
   return shaped;
 }

@@ -36,7 +36,7 @@ struct Definition {
   std::string name;
   std::string help;
   std::vector<Label> labels;   // sorted by name
-  std::vector<double> bounds;  // a histogram's, if it has no shape
+  std::vector<double> bounds;  // a histogram's, if it has no shape; a summary's quantiles
   std::uint16_t first = 0;     // first slot; set by the page on which it is placed
   std::uint16_t slots = 0;
   std::size_t schema_bytes = 0;  // the size of encode()
@@ -49,7 +49,7 @@ struct Definition {
 // Checks and copies the labels. `common` are the labels of all metrics of the application.
 Outcome makeLabels(const pingloom_label* labels, std::size_t count,
                    const std::vector<Label>& common, std::vector<Label>* made);
-// A histogram with `bounds` has no shape.
+// A histogram with `bounds` has no shape. For a summary they are its quantiles.
 Outcome makeDefinition(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
                        const std::vector<double>& bounds, const std::vector<Label>& common,
                        Definition* made);

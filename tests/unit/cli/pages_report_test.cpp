@@ -53,6 +53,15 @@ TEST(PagesReport, aTableForEachAgent) {
                           "p50 0.1, p99 0.25"));
 }
 
+TEST(PagesReport, aSummaryShowsTheQuantilesThatItHas) {
+  auto document = twoPages();
+  PageMetric& metric = document[0].pages[1].metrics[0];
+  metric.kind = "summary";
+  metric.p99.reset();
+  EXPECT_THAT(texts(pagesLines(document, {})).back(),
+              testing::EndsWith("summary  count 4, mean 0.125, p50 0.1"));
+}
+
 TEST(PagesReport, rates) {
   auto document = twoPages();
   document[0].pages[0].metrics[0].rate = 1234.5;

@@ -98,6 +98,50 @@ TEST(Exposition, EveryKindInBothFormats) {
             "requests_total{application=\"shop\",host=\"a\",pid=\"5\"} 7\n");
 }
 
+TEST(Exposition, ASummaryIsItsQuantilesSumAndCount) {
+  pages::Metric one = metric(PINGLOOM_SUMMARY, "wait_seconds", 0, {{"way", "in"}});
+  one.quantiles = {0.5, 0.99};
+  one.slots = 4;
+  const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+  const auto shown = [&](const std::string& p50, const std::string& p99, const std::string& sum,
+                         const std::string& count) {
+    const std::string labels = "application=\"shop\",host=\"a\",pid=\"5\",way=\"in\"";
+    return "# TYPE wait_seconds summary\n"
+           "wait_seconds{" +
+           labels + ",quantile=\"0.5\"} " + p50 +
+           "\n"
+           "wait_seconds{" +
+           labels + ",quantile=\"0.99\"} " + p99 +
+           "\n"
+           "wait_seconds_sum{" +
+           labels + "} " + sum +
+           "\n"
+           "wait_seconds_count{" +
+           labels + "} " + count + "\n";
+  };
+  const AgentView set = agent({page({one}, {7, bits(1.75), bits(0.25), bits(std::nan(""))})});
+  for (const auto format : {MetricsFormat::kPrometheus, MetricsFormat::kOpenMetrics}) {
+    EXPECT_EQ(text(set, format), shown("0.25", "NaN", "1.75", "7"));
+  }
+  EXPECT_EQ(text(agent({page({one}, {0, 0, 0, 0})})), shown("NaN", "NaN", "0", "0"))
+      << "a page that is 0 says nothing about quantiles";
+}
+
+TEST(Exposition, AnApplicationsLabelDoesNotReplaceASummarysQuantile) {
+  pages::Metric one = metric(PINGLOOM_SUMMARY, "wait_seconds");
+  one.quantiles = {0.5};
+  one.slots = 3;
+  PageView view = page({one, metric(PINGLOOM_GAUGE, "load", 3)}, {1, 0, 0, 0});
+  auto info = std::make_shared<PageInfo>(*view.info);
+  info->labels = {{"quantile", "mine"}};
+  view.info = info;
+  const std::string out = text(agent({view}));
+  EXPECT_THAT(out,
+              HasSubstr("exported_quantile=\"mine\",host=\"a\",pid=\"5\",quantile=\"0.5\"} 0\n"));
+  EXPECT_THAT(out,
+              HasSubstr("load{application=\"shop\",host=\"a\",pid=\"5\",quantile=\"mine\"} 0\n"));
+}
+
 TEST(Exposition, BucketsOfHistogramsAreCumulative) {
   pages::Metric one = histogram("wait_seconds");
   one.unit = 0.5;

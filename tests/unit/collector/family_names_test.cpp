@@ -46,6 +46,11 @@ TEST_F(Names, SamplesOfTwoFamiliesAreNotNamedAlike) {
   EXPECT_EQ(shown(PINGLOOM_GAUGE, "h_max"), "h_max");
   EXPECT_EQ(shown(PINGLOOM_GAUGE, "i_bucket"), "i_bucket");
   EXPECT_EQ(shown(PINGLOOM_HISTOGRAM, "i"), "i_histogram");
+  EXPECT_EQ(shown(PINGLOOM_SUMMARY, "s"), "s");
+  EXPECT_EQ(shown(PINGLOOM_GAUGE, "s_sum"), "s_sum_gauge");
+  EXPECT_EQ(shown(PINGLOOM_GAUGE, "s_bucket"), "s_bucket") << "a summary has none";
+  EXPECT_EQ(shown(PINGLOOM_GAUGE, "t_count"), "t_count");
+  EXPECT_EQ(shown(PINGLOOM_SUMMARY, "t"), "t_summary");
   EXPECT_EQ(shown(PINGLOOM_COUNTER, "c_total"), "c_total");
   EXPECT_EQ(shown(PINGLOOM_GAUGE, "c"), "c_gauge") << "OpenMetrics calls the counter c";
   EXPECT_EQ(shown(PINGLOOM_GAUGE, "build_info"), "build_info");

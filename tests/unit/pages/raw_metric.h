@@ -93,6 +93,12 @@ inline RawMetric rawBounded(const std::string& name, std::vector<double> bounds)
   return made;
 }
 
+inline RawMetric rawSummary(const std::string& name, std::vector<double> quantiles) {
+  RawMetric made = rawBounded(name, std::move(quantiles));
+  made.kind = PINGLOOM_SUMMARY;
+  return made;
+}
+
 inline Raw together(const std::vector<RawMetric>& metrics) {
   Raw out;
   for (const RawMetric& metric : metrics) {

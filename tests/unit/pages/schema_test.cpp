@@ -14,6 +14,7 @@ using test::Raw;
 using test::rawBounded;
 using test::rawHistogram;
 using test::RawMetric;
+using test::rawSummary;
 using test::together;
 
 std::optional<Metric> read(const RawMetric& raw) {
@@ -50,6 +51,22 @@ TEST(Schema, ReadsBoundsOfAHistogram) {
   EXPECT_EQ(upperBound(*read(rawHistogram("h")), UnitScale(1e-3), 1), 0.006);
 }
 
+TEST(Schema, ReadsQuantilesOfASummary) {
+  const auto metric = read(rawSummary("wait_seconds", {0, 0.5, 0.999, 1}));
+  ASSERT_TRUE(metric);
+  EXPECT_EQ(metric->kind, PINGLOOM_SUMMARY);
+  EXPECT_EQ(metric->slots, 6);
+  EXPECT_EQ(metric->quantiles, (std::vector<double>{0, 0.5, 0.999, 1}));
+  EXPECT_FALSE(metric->bounded());
+  EXPECT_EQ(name(metric->kind), "summary");
+  EXPECT_TRUE(read(rawSummary("without_quantiles", {})));
+  RawMetric without_list = rawSummary("without_list", {});
+  without_list.flags = 0;
+  EXPECT_TRUE(read(without_list));
+  RawMetric gauge{.kind = PINGLOOM_GAUGE, .labels = {{"quantile", "0.5"}}};
+  EXPECT_TRUE(read(gauge)) << "other kinds may have that label";
+}
+
 TEST(Schema, RefusesMetricsThatAreNone) {
   struct Case {
     const char* what;
@@ -57,7 +74,7 @@ TEST(Schema, RefusesMetricsThatAreNone) {
   };
   const Case cases[] = {
       {"kind 0", [](RawMetric& m) { m.kind = 0; }},
-      {"kind 5", [](RawMetric& m) { m.kind = 5; }},
+      {"kind 6", [](RawMetric& m) { m.kind = 6; }},
       {"kind 255", [](RawMetric& m) { m.kind = 255; }},
       {"a counter without a slot", [](RawMetric& m) { m.slots = 0; }},
       {"a counter of two slots", [](RawMetric& m) { m.slots = 2; }},
@@ -103,6 +120,30 @@ TEST(Schema, RefusesMetricsThatAreNone) {
          for (int i = 0; i < 503; ++i) m.bounds.push_back(i);
          m.slots = 505;
        }},
+      {"a quantile above 1", [](RawMetric& m) { m = rawSummary("s", {1.001}); }},
+      {"a quantile below 0", [](RawMetric& m) { m = rawSummary("s", {-0.001}); }},
+      {"a quantile that is NaN",
+       [](RawMetric& m) { m = rawSummary("s", {std::numeric_limits<double>::quiet_NaN()}); }},
+      {"equal quantiles",
+       [](RawMetric& m) {
+         m = rawSummary("s", {0.5, 0.5});
+       }},
+      {"more quantiles than there may be",
+       [](RawMetric& m) {
+         m = rawSummary("s", {});
+         for (int i = 0; i < 33; ++i) m.bounds.push_back(i / 100.0);
+         m.slots = 35;
+       }},
+      {"fewer slots than quantiles", [](RawMetric& m) { m = rawSummary("s", {0.5}), m.slots = 2; }},
+      {"a summary without a sum",
+       [](RawMetric& m) { m = rawSummary("s", {}), m.flags = 0, m.slots = 1; }},
+      {"a summary with a label that is its own",
+       [](RawMetric& m) {
+         m = rawSummary("s", {0.5});
+         m.labels = {{"quantile", "0.9"}};
+       }},
+      {"a gauge with quantiles",
+       [](RawMetric& m) { m = rawSummary("s", {}), m.kind = PINGLOOM_GAUGE, m.slots = 1; }},
       {"unit 0", [](RawMetric& m) { m.unit = 0; }},
       {"unit -1", [](RawMetric& m) { m.unit = -1; }},
       {"unit NaN", [](RawMetric& m) { m.unit = std::numeric_limits<double>::quiet_NaN(); }},

@@ -167,6 +167,56 @@ TEST(Metrics, BoundsThatAreNoneMakeAnInertHistogram) {
       << "the same metric has other bounds";
 }
 
+TEST(Metrics, ASummaryIsSetAtOnce) {
+  Client client(kNoAgent);
+  pingloom_metric metric{};
+  metric.name = "wait_seconds";
+  const double quantiles[] = {0.5, 0.99};
+  pingloom_summary summary;
+  ASSERT_EQ(pingloom_summary_make(client, &metric, quantiles, 2, &summary), PINGLOOM_OK);
+  EXPECT_EQ(pageOf(summary.slots)->header.slots, 4u);
+  const double values[] = {0.25, std::nan("")};
+  pingloom_summary_set(summary, 7, 1.75, values);
+  EXPECT_EQ(summary.slots[0], 7u);
+  EXPECT_EQ(asDouble(summary.slots[1]), 1.75);
+  EXPECT_EQ(asDouble(summary.slots[2]), 0.25);
+  EXPECT_TRUE(std::isnan(asDouble(summary.slots[3])));
+  pingloom_summary again;
+  EXPECT_EQ(pingloom_summary_make(client, &metric, quantiles, 2, &again), PINGLOOM_OK);
+  EXPECT_EQ(again.slots, summary.slots);
+  EXPECT_EQ(pingloom_summary_make(client, &metric, quantiles, 1, &again), PINGLOOM_CONFLICT)
+      << "the same metric has other quantiles";
+  metric.name = "count_only";
+  EXPECT_EQ(pingloom_summary_make(client, &metric, nullptr, 0, &again), PINGLOOM_OK);
+  EXPECT_EQ(pageOf(summary.slots)->header.slots, 6u);
+}
+
+TEST(Metrics, QuantilesThatAreNoneMakeAnInertSummary) {
+  Client client(kNoAgent);
+  pingloom_metric metric{};
+  metric.name = "s";
+  const double good[] = {0.5};
+  const auto refused = [&](const double* quantiles, std::size_t count) {
+    pingloom_summary summary;
+    EXPECT_EQ(pingloom_summary_make(client, &metric, quantiles, count, &summary),
+              PINGLOOM_BAD_ARGUMENT);
+    EXPECT_EQ(summary.quantile_count, 0u);
+    pingloom_summary_set(summary, 1, 1, nullptr);  // harms nobody
+  };
+  for (const std::vector<double>& bad : {std::vector<double>{0.9, 0.5}, {1.5}, {-0.5}}) {
+    refused(bad.data(), bad.size());
+    EXPECT_NE(std::string(pingloom_error_text()).find("from 0 to 1 in ascending order"),
+              std::string::npos);
+  }
+  refused(std::vector<double>(33).data(), 33);
+  refused(nullptr, 1);
+  const pingloom_label label{"quantile", "0.5"};
+  metric.labels = &label;
+  metric.label_count = 1;
+  refused(good, 1);
+  EXPECT_EQ(client.status().metrics, 0u);
+}
+
 TEST(Metrics, AUnitThatNoAgentTakesIsRefusedAtOnce) {
   Client client(kNoAgent);
   pingloom_metric metric{};
