@@ -20,9 +20,14 @@ void RateTracker::update(Nanos read_mono, std::span<const std::uint64_t> slots,
       continue;
     }
     sample[i] = std::numeric_limits<double>::quiet_NaN();
-    if (later && slots[i] >= last_[i])
-      sample[i] = static_cast<double>(slots[i] - last_[i]) / seconds;
-    if (later && slots[i] < last_[i]) ++resets_;
+    if (kinds_[i] == SlotKind::kSum) {
+      if (later)
+        sample[i] = (std::bit_cast<double>(slots[i]) - std::bit_cast<double>(last_[i])) / seconds;
+    } else {
+      if (later && slots[i] >= last_[i])
+        sample[i] = static_cast<double>(slots[i] - last_[i]) / seconds;
+      if (later && slots[i] < last_[i]) ++resets_;
+    }
     if (remember) last_[i] = slots[i];
   }
   if (remember) last_mono_ = read_mono;

@@ -1,5 +1,6 @@
 // Converts slots of metric pages to comparable numbers: a gauge stays as it is, a counter becomes
-// its rate per second since the previous sample. One thread; memory is allocated at construction.
+// its rate per second since the previous sample, and so does a sum. One thread; memory is allocated
+// at construction.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,7 @@ namespace pingloom::collector::analytics {
 enum class SlotKind : std::uint8_t {
   kCounter,  // an unsigned number that only grows; a histogram's slots are counters too
   kGauge,    // the bits of an IEEE 754 double
+  kSum,      // the bits of a double that grows; it may fall, because values may be negative
 };
 
 class RateTracker {

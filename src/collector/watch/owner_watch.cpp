@@ -180,7 +180,7 @@ std::vector<Deviation> OwnerWatch::peerDeviations() const {
 
 std::string OwnerWatch::nameOf(std::size_t feature) const {
   const Feature& named = features_.all()[feature];
-  return named.part.empty() ? named.metric : named.metric + " " + std::string(named.part);
+  return named.part.empty() ? named.metric : named.metric + " " + named.part;
 }
 
 }  // namespace pingloom::collector

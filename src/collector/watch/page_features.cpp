@@ -1,14 +1,19 @@
 #include "collector/watch/page_features.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "collector/histogram_summary.h"
+#include "pages/registration.h"
 
 namespace pingloom::collector {
 namespace {
@@ -17,6 +22,12 @@ using analytics::SlotKind;
 
 constexpr std::size_t kOfHistogram = MetricMemory::kOfHistogram;
 constexpr std::array<const char*, kOfHistogram> kParts = {"rate", "mean", "p50", "p99"};
+constexpr std::size_t kSumOfSummary = 1;  // its slot
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+// "p99.9"
+std::string quantileName(double rank) { return fmt::format("p{:.10g}", rank * 100); }
 
 // The metric with its labels.
 std::string nameOf(const pages::Metric& metric) {
@@ -33,7 +44,12 @@ std::vector<SlotKind> kindsOf(const PagesOfOwner& pages) {
     const std::size_t first = kinds.size();
     kinds.resize(first + page->info->slots, SlotKind::kCounter);
     for (const pages::Metric& metric : page->info->schema) {
-      if (metric.kind == PINGLOOM_GAUGE) kinds[first + metric.first_slot] = SlotKind::kGauge;
+      const auto slot = kinds.begin() + static_cast<std::ptrdiff_t>(first + metric.first_slot);
+      if (metric.kind == PINGLOOM_GAUGE) *slot = SlotKind::kGauge;
+      if (metric.kind == PINGLOOM_SUMMARY) {
+        slot[kSumOfSummary] = SlotKind::kSum;
+        std::fill_n(slot + pages::kSummarySlots, metric.quantiles.size(), SlotKind::kGauge);
+      }
     }
   }
   return kinds;
@@ -45,7 +61,11 @@ std::size_t PageFeatures::countOf(const pages::Schema& schema) {
   std::size_t count = 0;
   for (const pages::Metric& metric : schema) {
     if (metric.slots == 0) continue;  // an info has no value
-    count += metric.kind == PINGLOOM_HISTOGRAM ? kOfHistogram : 1;
+    if (metric.kind == PINGLOOM_HISTOGRAM) {
+      count += kOfHistogram;
+    } else {
+      count += metric.slots;  // one, or of a summary one for each slot
+    }
   }
   return count;
 }
@@ -64,12 +84,31 @@ PageFeatures::PageFeatures(const PagesOfOwner& pages) : rates_(kindsOf(pages)) {
   }
   values_.resize(features_.size());
   std::string names;
-  for (const Feature& feature : features_) names.append(feature.metric).append("\n");
+  for (const Source& source : sources_) {
+    names.append(keyOf(source)).append("\n");
+    if (source.metric->kind == PINGLOOM_SUMMARY) values_[source.feature] = kUnknown;
+  }
   fingerprint_ = std::hash<std::string>()(names);
+}
+
+void PageFeatures::addSummary(const pages::Metric& metric, std::size_t slot) {
+  const std::string name = nameOf(metric);
+  for (std::size_t part = 0; part < metric.slots; ++part) {
+    sources_.push_back({&metric, pages::UnitScale(1), slot + part, features_.size(), part});
+    features_.push_back({name, part < pages::kSummarySlots
+                                   ? kParts[part]
+                                   : quantileName(metric.quantiles[part - pages::kSummarySlots])});
+  }
+}
+
+std::string PageFeatures::keyOf(const Source& source) const {
+  const auto& [metric, part] = features_[source.feature];
+  return source.metric->kind == PINGLOOM_SUMMARY ? metric + " " + part : metric;
 }
 
 void PageFeatures::addMetric(const pages::Metric& metric, std::size_t slot) {
   if (metric.slots == 0) return;
+  if (metric.kind == PINGLOOM_SUMMARY) return addSummary(metric, slot);
   sources_.push_back({&metric, pages::UnitScale(metric.unit), slot, features_.size()});
   const std::string name = nameOf(metric);
   if (metric.kind == PINGLOOM_HISTOGRAM) {
@@ -92,7 +131,7 @@ MetricMemories PageFeatures::remember() const {
   MetricMemories memories;
   for (const Source& source : sources_) {
     MetricMemory& memory = memories.emplace_back();
-    memory.name = features_[source.feature].metric;
+    memory.name = keyOf(source);
     memory.kind = static_cast<std::uint8_t>(source.metric->kind);
     memory.slots = source.metric->slots;
     if (source.metric->kind != PINGLOOM_HISTOGRAM) continue;
@@ -118,7 +157,7 @@ std::vector<std::size_t> PageFeatures::takeOver(const MetricMemories& others) {
   std::vector<std::size_t> from(size(), analytics::kNewSlot);
   for (const Source& source : sources_) {
     // Each one is taken once, because pages may repeat a metric.
-    const auto found = origins.find(features_[source.feature].metric);
+    const auto found = origins.find(keyOf(source));
     if (found == origins.end()) continue;
     const auto [metric, feature] = found->second;
     origins.erase(found);
@@ -163,6 +202,8 @@ std::span<const double> PageFeatures::update(Nanos read, const PagesOfOwner& pag
   for (const Source& source : sources_) {
     if (source.metric->kind == PINGLOOM_HISTOGRAM) {
       updateHistogram(source, seconds);
+    } else if (source.metric->kind == PINGLOOM_SUMMARY) {
+      updateSummary(source);
     } else {
       const bool gauge = source.metric->kind == PINGLOOM_GAUGE;
       const double value = sample_[source.slot];
@@ -170,6 +211,20 @@ std::span<const double> PageFeatures::update(Nanos read, const PagesOfOwner& pag
     }
   }
   return values_;
+}
+
+void PageFeatures::updateSummary(const Source& source) {
+  double& value = values_[source.feature];
+  const double here = sample_[source.slot];
+  const std::size_t first = source.slot - source.part;
+  if (source.part == 0) {
+    value = here;
+  } else if (source.part == kSumOfSummary) {
+    const double rate = sample_[first];
+    if (rate > 0 && std::isfinite(here)) value = here / rate;
+  } else if (raw_[first] > 0 && std::isfinite(here)) {
+    value = here;
+  }
 }
 
 void PageFeatures::updateHistogram(const Source& source, double seconds) {

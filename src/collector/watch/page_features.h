@@ -1,7 +1,8 @@
 // Turns the slots of a group's pages into the numbers that are judged, its features: a gauge's
 // value, a counter's rate per second, and of a histogram the rate of its values, their mean, and
-// their median and 99th percentile of the last minute or so. A histogram's buckets are not judged
-// one by one: each gets few values, so their counts jump although the histogram is as usual.
+// their median and 99th percentile of the last minute or so. Of a summary they are the rate of its
+// values, their mean, and each of its quantiles. A histogram's buckets are not judged one by one:
+// each gets few values, so their counts jump although the histogram is as usual.
 //
 // One thread. Memory is 40 bytes for each slot, and the names of the features. update() allocates
 // nothing.
@@ -25,8 +26,10 @@ namespace pingloom::collector {
 using PagesOfOwner = std::vector<const PageView*>;  // ordered by place
 
 struct Feature {
-  std::string metric;     // the metric's name with its labels
-  std::string_view part;  // of a histogram: "rate", "mean", "p50" or "p99"; "" of other metrics
+  std::string metric;  // the metric's name with its labels
+  // "rate", "mean", "p50" or "p99" of a histogram; a summary may have other quantiles ("p99.9"). It
+  // is "" for other metrics.
+  std::string part;
 };
 
 class PageFeatures {
@@ -58,19 +61,27 @@ class PageFeatures {
 
   // Returns the features of the slots that were read at `read`, monotonic, in the metrics' units.
   // An unknown one is NaN (rate_tracker.h). What a histogram's values are like is 0 before its
-  // first ones, and stays as it is while there are none. REQUIRES: the pages have the constructor's
+  // first ones, that of a summary's unknown, and both stay as they are while there are none.
+  // REQUIRES: the pages have the constructor's
   // layout, and enough slots.
   std::span<const double> update(Nanos read, const PagesOfOwner& pages);
 
  private:
+  // A metric, or one of a summary's slots. Each is remembered by itself, so that a summary's
+  // quantiles may change.
   struct Source {
     const pages::Metric* metric;
     pages::UnitScale scale;
-    std::size_t slot;     // its first one
-    std::size_t feature;  // its first one
+    std::size_t slot;      // its first one
+    std::size_t feature;   // its first one
+    std::size_t part = 0;  // of a summary: which of its slots
   };
   void addMetric(const pages::Metric& metric, std::size_t slot);
+  void addSummary(const pages::Metric& metric, std::size_t slot);
+  // The name by which others know what the source is of.
+  std::string keyOf(const Source& source) const;
   void updateHistogram(const Source& source, double seconds);
+  void updateSummary(const Source& source);
   void continueHistogram(const Source& source, const MetricMemory& other);
   const Source& sourceOf(std::size_t feature) const;
 

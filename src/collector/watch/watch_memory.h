@@ -17,12 +17,12 @@
 
 namespace pingloom::collector {
 
-// A metric, and what its values are like if it is a histogram.
+// A metric, or a part of a summary, and what its values are like if it is a histogram.
 struct MetricMemory {
   static constexpr std::size_t kMaxName = std::size_t{16} << 10;  // bytes
   static constexpr std::size_t kOfHistogram = 4;
 
-  std::string name;                               // with its labels
+  std::string name;                               // with its labels, and a summary's part
   std::uint8_t kind = 0;                          // as in a page's schema
   std::uint32_t slots = 0;                        // 1 or more
   std::array<double, kOfHistogram - 1> values{};  // mean, median and 99th percentile

@@ -132,6 +132,81 @@ TEST(PageFeatures, aRestartedOwnerHasAGap) {
   EXPECT_FALSE(std::isnan(values[kMean]));
 }
 
+// A counter, and then a summary.
+class SummaryPage {
+ public:
+  explicit SummaryPage(std::vector<double> quantiles = {0.5, 0.999}) {
+    auto info = std::make_shared<PageInfo>();
+    info->schema.push_back({PINGLOOM_COUNTER, false, 0, 1, {}, 1, "jobs_total", "", {}});
+    const auto slots = static_cast<std::uint16_t>(quantiles.size() + 2);
+    info->slots = 1U + slots;
+    info->schema.push_back(
+        {PINGLOOM_SUMMARY, false, 1, slots, {}, 1, "wait", "", {}, {}, quantiles});
+    view_.info = info;
+    view_.values.assign(info->slots, 0);
+  }
+  void set(std::uint64_t count, double sum, const std::vector<double>& values) {
+    view_.values[1] = count;
+    view_.values[2] = std::bit_cast<std::uint64_t>(sum);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      view_.values[3 + i] = std::bit_cast<std::uint64_t>(values[i]);
+    }
+  }
+  PagesOfOwner pages() const { return {&view_}; }
+
+ private:
+  PageView view_;
+};
+
+enum SummaryNumber : std::uint8_t {
+  kJobs,
+  kSummaryRate,
+  kSummaryMean,
+  kMedian,
+  kTail,
+  kSummaryFeatures
+};
+
+TEST(PageFeatures, aSummaryHasItsRateMeanAndQuantiles) {
+  SummaryPage page;
+  PageFeatures features(page.pages());
+  ASSERT_EQ(features.size(), kSummaryFeatures);
+  EXPECT_EQ(PageFeatures::countOf(page.pages()[0]->info->schema), kSummaryFeatures);
+  EXPECT_EQ(features.all()[kSummaryMean].metric, "wait");
+  EXPECT_EQ(features.all()[kSummaryMean].part, "mean");
+  EXPECT_EQ(features.all()[kTail].part, "p99.9");
+  EXPECT_EQ(features.metricOf(kTail).name, "wait");
+  auto values = features.update(kSecond, page.pages());
+  for (const SummaryNumber each : {kSummaryRate, kSummaryMean, kMedian, kTail}) {
+    EXPECT_TRUE(std::isnan(values[each])) << "nothing was set yet: " << each;
+  }
+  page.set(4, 1, {0.2, 0.4});
+  values = features.update(3 * kSecond, page.pages());
+  EXPECT_DOUBLE_EQ(values[kSummaryRate], 2);
+  EXPECT_DOUBLE_EQ(values[kSummaryMean], 0.25);
+  EXPECT_EQ(values[kMedian], 0.2);
+  EXPECT_EQ(values[kTail], 0.4);
+  page.set(4, 1, {0.3, std::nan("")});
+  values = features.update(4 * kSecond, page.pages());
+  EXPECT_EQ(values[kSummaryRate], 0);
+  EXPECT_DOUBLE_EQ(values[kSummaryMean], 0.25) << "it stays, because no value came";
+  EXPECT_EQ(values[kMedian], 0.3);
+  EXPECT_EQ(values[kTail], 0.4) << "it stays while it is not known";
+}
+
+TEST(PageFeatures, aSummaryContinuesByQuantile) {
+  SummaryPage before, after({0.5, 0.9, 0.999});
+  const PageFeatures old(before.pages());
+  PageFeatures features(after.pages());
+  EXPECT_THAT(features.takeOver(old.remember()),
+              testing::ElementsAre(0, 1, 2, 3, analytics::kNewSlot, 4));
+  EXPECT_NE(features.fingerprint(), old.fingerprint());
+  EXPECT_EQ(old.fingerprint(), PageFeatures(SummaryPage().pages()).fingerprint());
+  SummaryPage fewer({0.999});
+  EXPECT_THAT(PageFeatures(fewer.pages()).takeOver(old.remember()),
+              testing::ElementsAre(0, 1, 2, 4));
+}
+
 TEST(PageFeatures, equalFeaturesHaveEqualFingerprints) {
   Page page, same, other;
   auto info = std::make_shared<PageInfo>(*other.view().info);

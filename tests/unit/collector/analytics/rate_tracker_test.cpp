@@ -47,6 +47,18 @@ TEST_F(RateTrackerTest, ResetHasNoRateAndIsCounted) {
   EXPECT_DOUBLE_EQ(sample[0], 30);
 }
 
+TEST(RateTracker, ASumMayFall) {
+  RateTracker tracker({SlotKind::kSum});
+  std::array<double, 1> sample{};
+  tracker.update(0, std::array{bits(10)}, sample);
+  EXPECT_TRUE(std::isnan(sample[0]));
+  tracker.update(2 * kSecond, std::array{bits(13)}, sample);
+  EXPECT_DOUBLE_EQ(sample[0], 1.5);
+  tracker.update(3 * kSecond, std::array{bits(12.5)}, sample);
+  EXPECT_DOUBLE_EQ(sample[0], -0.5);
+  EXPECT_EQ(tracker.resets(), 0U);
+}
+
 TEST_F(RateTrackerTest, TimeThatStandsStillIsNoSample) {
   update(kSecond, 100, 0);
   update(kSecond, 160, 0);
