@@ -67,6 +67,16 @@ class Mirror:
         except ValueError as error:  # its bounds have changed
             self.errors[name] = str(error)
 
+    def summary(self, name, help_text, labels, quantiles, values, count, total):
+        """`quantiles` are ascending, and `values` has one for each of them."""
+        made = self._metric("summary", name, labels, lambda: self.pages.summary(name, quantiles, help_text, labels))
+        if made is None:
+            return
+        try:
+            made.set(count, total, values)
+        except ValueError as error:  # its quantiles have changed
+            self.errors[name] = str(error)
+
     def _metric(self, kind, name, labels, make):
         key = (kind, name, tuple(sorted(labels.items())))
         self._seen.add(key)

@@ -5,7 +5,7 @@
 
 That is all an application changes. A thread copies the registry into pages every second, and the application's own
 updates stay as they are. Counters and histograms keep their names, labels and buckets (pingloom_pages_mirror says how
-fractions are kept). The count and the sum of a summary become gauges. `_created` times are left out.
+fractions are kept), and summaries their quantiles, if they have any. `_created` times are left out.
 """
 
 import threading
@@ -58,6 +58,8 @@ class Publisher:
         for family in families:
             if family.type == "histogram":
                 self._copy_histograms(family)
+            elif family.type == "summary":
+                self._copy_summaries(family)
             else:
                 self._copy_samples(family)
         self._mirror.end()
@@ -88,3 +90,19 @@ class Publisher:
             # Updates between two buckets' values may make a later one smaller.
             counts = [max(now - before, 0) for before, now in zip([0, *below], below)]
             self._mirror.histogram(family.name, family.documentation, dict(labels), bounds, counts, sum(total))
+
+    def _copy_summaries(self, family):
+        summaries = {}  # by labels without `quantile`: the value of each quantile, the count and the sum
+        for sample in family.samples:
+            labels = {name: value for name, value in sample.labels.items() if name != "quantile"}
+            found = summaries.setdefault(tuple(sorted(labels.items())), ({}, [], []))
+            if sample.name == family.name and "quantile" in sample.labels:
+                found[0][float(sample.labels["quantile"])] = sample.value
+            elif sample.name == family.name + "_count":
+                found[1].append(int(sample.value))
+            elif sample.name == family.name + "_sum":
+                found[2].append(sample.value)
+        for labels, (values, count, total) in summaries.items():
+            quantiles = sorted(values)
+            self._mirror.summary(family.name, family.documentation, dict(labels), quantiles,
+                                 [values[each] for each in quantiles], sum(count), sum(total))

@@ -6,8 +6,8 @@
 //
 // A thread copies the registry into pages every second, and the application's own updates stay as
 // they are. Counters and histograms keep their names, labels and buckets. Fractions are kept in
-// steps of 1e-9 in names with `_seconds`, of 1 in names with `_bytes`, and of 1e-6 otherwise. A
-// summary becomes gauges: its quantiles, `_sum` and `_count`. A gauge that is removed from the
+// steps of 1e-9 in names with `_seconds`, of 1 in names with `_bytes`, and of 1e-6 otherwise.
+// Summaries keep their quantiles, of which there are at most 32. A gauge that is removed from the
 // registry becomes NaN, and the other kinds keep their last value. Needs C++17 and prometheus-cpp.
 #pragma once
 
@@ -25,7 +25,6 @@
 #include <memory>
 #include <mutex>
 #include <pingloom/pages.hpp>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -67,7 +66,7 @@ class PrometheusPages {
 
  private:
   using Metric = prometheus::ClientMetric;
-  enum class Kind { kCounter, kGauge, kHistogram };
+  enum class Kind { kCounter, kGauge, kHistogram, kSummary };
   struct Published {
     Kind kind = Kind::kGauge;
     double unit = 1;
@@ -75,6 +74,7 @@ class PrometheusPages {
     SharedCounter counter;
     Gauge gauge;
     BoundedHistogram histogram;
+    QuantileSummary summary;
   };
 
   static PagesOptions optionsOf(const std::string& application) {
@@ -165,29 +165,32 @@ class PrometheusPages {
 
   void copySummary(const prometheus::MetricFamily& family, const Metric::Summary& from,
                    const Labels& labels) {
-    for (const Metric::Quantile& one : from.quantile) {
-      Labels with = labels;
-      std::ostringstream text;
-      text << one.quantile;
-      with.emplace_back("quantile", text.str());
-      setGauge(family.name, family, with, one.value);
+    std::map<double, double> values;  // by quantile, which the registry has in any order
+    for (const Metric::Quantile& one : from.quantile) values.emplace(one.quantile, one.value);
+    std::vector<double> quantiles;
+    std::vector<double> there;
+    for (const auto& [quantile, value] : values) {
+      quantiles.push_back(quantile);
+      there.push_back(value);
     }
-    setGauge(family.name + "_sum", family, labels, from.sample_sum);
-    setGauge(family.name + "_count", family, labels, static_cast<double>(from.sample_count));
+    published(family.name, family, labels, Kind::kSummary, quantiles)
+        .summary.set(from.sample_count, from.sample_sum, there);
   }
 
+  // `numbers` are a histogram's bounds or a summary's quantiles.
   Published& published(const std::string& name, const prometheus::MetricFamily& family,
-                       const Labels& labels, Kind kind, const std::vector<double>& bounds = {}) {
+                       const Labels& labels, Kind kind, const std::vector<double>& numbers = {}) {
     const auto [found, fresh] = published_.try_emplace({name, labels});
     Published& made = found->second;
     made.seen = true;
     if (!fresh) return made;
     made.kind = kind;
     MetricOptions options{name, family.help, labels};
-    if (kind != Kind::kGauge) options.unit = made.unit = unitOf(name);
+    if (kind == Kind::kCounter || kind == Kind::kHistogram) options.unit = made.unit = unitOf(name);
     if (kind == Kind::kCounter) made.counter = pages_.sharedCounter(options);
     if (kind == Kind::kGauge) made.gauge = pages_.gauge(options);
-    if (kind == Kind::kHistogram) made.histogram = pages_.boundedHistogram(options, bounds);
+    if (kind == Kind::kHistogram) made.histogram = pages_.boundedHistogram(options, numbers);
+    if (kind == Kind::kSummary) made.summary = pages_.summary(options, numbers);
     if (std::string why = pages_.takeLastError(); !why.empty()) {
       const std::lock_guard<std::mutex> lock(mutex_);
       errors_[name] = std::move(why);

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 from prometheus_client import CollectorRegistry, Counter, Enum, Gauge, Histogram, Info, Summary
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import GaugeMetricFamily, SummaryMetricFamily
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/integration")]
@@ -61,15 +61,37 @@ class Prometheus(unittest.TestCase):
         self.assertEqual(self.slot("busy_seconds_total"), 125_000_000)
         self.assertEqual(self.slot("depth", kind="d"), -2.5)
         self.assertEqual([self.slot("job_seconds", i) for i in range(5)], [7_111_000_000, 1, 2, 0, 1])
-        self.assertEqual(self.slot("job_bytes_count", kind="d"), 1)
-        self.assertEqual(self.slot("job_bytes_sum", kind="d"), 100)
+        self.assertEqual((self.slot("job_bytes"), self.slot("job_bytes", 1, kind="d")), (1, 100))
         self.assertEqual({name: metric[3] for name, metric in self.agent.owners[0].metrics.items()},
-                         {"jobs_total": 1, "busy_seconds_total": 1, "depth": 2, "job_seconds": 3, "job_bytes_count": 2,
-                          "job_bytes_sum": 2, "build_info": 4, "state": 2}, "times of creation are left out")
+                         {"jobs_total": 1, "busy_seconds_total": 1, "depth": 2, "job_seconds": 3, "job_bytes": 5,
+                          "build_info": 4, "state": 2}, "times of creation are left out")
         jobs.labels("mail").inc(0.5)
         took.observe(0.001)
         eventually(lambda: self.slot("jobs_total") == 41_500_000, 10, "the counter follows")
         eventually(lambda: self.slot("job_seconds", 1) == 2, 10, "the histogram follows")
+
+    def test_quantiles_of_a_collector_are_kept(self):
+        class Waits:
+            values = {"0.99": 0.5, "0.5": 0.25}
+
+            def collect(self):
+                family = SummaryMetricFamily("wait_seconds", "Waits.", labels=["way"])
+                family.add_metric(["in"], count_value=8, sum_value=2.5)
+                for quantile, value in self.values.items():
+                    family.add_sample("wait_seconds", {"way": "in", "quantile": quantile}, value)
+                yield family
+
+        waits = Waits()
+        self.registry.register(waits)
+        publisher = self.publish()
+        self.assertEqual(self.slot("wait_seconds"), 8)
+        self.assertEqual([self.slot("wait_seconds", i, kind="d") for i in (1, 2, 3)], [2.5, 0.25, 0.5])
+        self.assertEqual(publisher.errors, {})
+        waits.values = {"0.5": 0.75, "0.99": math.nan}
+        eventually(lambda: self.slot("wait_seconds", 2, kind="d") == 0.75, 10, "it follows")
+        eventually(lambda: math.isnan(self.slot("wait_seconds", 3, kind="d")), 10, "a value may be unknown")
+        waits.values = {"0.5": 1}
+        eventually(lambda: "1 values for 2 quantiles" in publisher.errors.get("wait_seconds", ""), 10, "it is told")
 
     def test_metrics_come_later_and_removed_gauges_become_nan(self):
         depth = Gauge("depth", "Depth.", ["queue"], registry=self.registry)

@@ -80,7 +80,7 @@ TEST_F(PrometheusCpp, EveryKindIsPublishedAndFollowsItsUpdates) {
   auto& size = prometheus::BuildSummary()
                    .Name("order_bytes")
                    .Register(*registry)
-                   .Add({}, prometheus::Summary::Quantiles{{0.5, 0.05}});
+                   .Add({}, prometheus::Summary::Quantiles{{0.9, 0.05}, {0.5, 0.05}});
   orders.Increment(41);
   busy.Increment(0.125);
   open.Set(-2.5);
@@ -95,9 +95,11 @@ TEST_F(PrometheusCpp, EveryKindIsPublishedAndFollowsItsUpdates) {
   const auto [histogram, slots] = metric("order_seconds");
   EXPECT_EQ(histogram.bounds, (std::vector<double>{0.005, 0.1, 2.5}));
   EXPECT_EQ(slots, (std::vector<std::uint64_t>{7'111'000'000, 1, 2, 0, 1}));
-  EXPECT_EQ(gauge("order_bytes", "0.5"), 100);
-  EXPECT_EQ(gauge("order_bytes_sum"), 100);
-  EXPECT_EQ(gauge("order_bytes_count"), 1);
+  const auto [summary, values] = metric("order_bytes");
+  EXPECT_EQ(summary.quantiles, (std::vector<double>{0.5, 0.9})) << "they are ascending";
+  ASSERT_EQ(values.size(), 4U);
+  EXPECT_EQ(values[0], 1U);
+  for (int i = 1; i < 4; ++i) EXPECT_EQ(std::bit_cast<double>(values[i]), 100) << i;
   orders.Increment(0.5);
   took.Observe(0.001);
   EXPECT_TRUE(eventually([this] { return counter("orders_total") == 41.5; }));
