@@ -40,6 +40,7 @@ const (
 	kindGauge     metricKind = 2
 	kindHistogram metricKind = 3
 	kindInfo      metricKind = 4
+	kindSummary   metricKind = 5
 )
 
 // The limits of docs/page-format.md, "A metric".
@@ -50,6 +51,7 @@ const (
 	maxLabelBytes       = 256
 	maxApplicationBytes = 64
 	maxBounds           = 502
+	maxQuantiles        = 32
 	maxSchemaBytes      = 256 * 1024
 	maxInfos            = 64
 	minUnit             = 1e-30
@@ -69,7 +71,7 @@ type definition struct {
 	unit        float64
 	name, help  string
 	labels      []label   // sorted by name
-	bounds      []float64 // a histogram's, if it has no shape
+	bounds      []float64 // a histogram's, if it has no shape; a summary's quantiles
 	first       int       // the first slot; set by the page
 	slots       int
 	schemaBytes int // the size of encode()
@@ -147,9 +149,12 @@ func makeDefinition(metric Metric, kind metricKind, bounds []float64, common []l
 	if !(made.unit >= minUnit && made.unit <= maxUnit) {
 		return nil, badArgument(metric.Name, "the unit is not a number from 1e-30 to 1e30")
 	}
-	if kind == kindHistogram && bounds == nil {
+	switch {
+	case kind == kindSummary:
+		err = made.setQuantiles(bounds)
+	case kind == kindHistogram && bounds == nil:
 		err = made.setShape(metric.Shape)
-	} else if kind == kindHistogram {
+	case kind == kindHistogram:
 		err = made.setBounds(bounds)
 	}
 	made.schemaBytes = len(made.encode()) // independent of the slots
@@ -186,6 +191,25 @@ func (d *definition) setBounds(bounds []float64) error {
 	return nil
 }
 
+func (d *definition) setQuantiles(quantiles []float64) error {
+	right := len(quantiles) <= maxQuantiles
+	for i := 0; right && i < len(quantiles); i++ {
+		right = quantiles[i] >= 0 && quantiles[i] <= 1 && (i == 0 || quantiles[i-1] < quantiles[i])
+	}
+	if !right {
+		return badArgument(d.name, fmt.Sprintf(
+			"its quantiles are not up to %d numbers from 0 to 1 in ascending order", maxQuantiles))
+	}
+	for _, one := range d.labels {
+		if one.name == "quantile" {
+			return badArgument(d.name, "a summary has no label 'quantile' of its own")
+		}
+	}
+	d.bounds = append([]float64(nil), quantiles...)
+	d.slots = len(quantiles) + 2
+	return nil
+}
+
 // key identifies the combination of name and labels. Names and texts contain no zero byte.
 func (d *definition) key() string {
 	parts := []string{d.name}
@@ -207,7 +231,7 @@ func (d *definition) sameMetric(other *definition) bool {
 // encode returns the body of a define message.
 func (d *definition) encode() []byte {
 	flags := byte(0)
-	if d.kind != kindInfo && d.kind != kindGauge {
+	if d.kind == kindCounter || d.kind == kindHistogram {
 		flags = flagShared
 	}
 	if d.bounds != nil {

@@ -65,6 +65,17 @@ func (p *Pages) BoundedHistogram(metric Metric, bounds []float64) (BoundedHistog
 	return BoundedHistogram{made.page.memory, definition.first, definition.bounds, definition.unit}, nil
 }
 
+// Summary makes a summary, which shows quantiles that the application has computed itself. There are
+// 0 to 32 of them, from 0 to 1 and ascending. The metric's Shape and Unit are ignored, and it has no
+// label `quantile`.
+func (p *Pages) Summary(metric Metric, quantiles []float64) (Summary, error) {
+	made, err := p.makeMetric(metric, kindSummary, quantiles)
+	if err != nil {
+		return Summary{}, err
+	}
+	return Summary{made.page.memory, made.definition.first, len(made.definition.bounds)}, nil
+}
+
 // Info makes an info, which has no value. It consists of its labels, for example a version.
 func (p *Pages) Info(metric Metric) error {
 	_, err := p.makeMetric(metric, kindInfo, nil)

@@ -107,6 +107,29 @@ func (h BoundedHistogram) Observe(value float64) {
 	}
 }
 
+// Summary shows quantiles that are computed elsewhere, with the count and the sum of all values.
+type Summary struct {
+	memory    *memory
+	first     int
+	quantiles int
+}
+
+// Set sets all of it: how many values there were since the beginning, their sum, and the value of
+// each quantile, all in the unit of the metric's name. A value is NaN while it is not known. Values
+// that are not one for each quantile are ignored, and so are count and sum then. One goroutine at a
+// time may set it. Readers may see some new values beside old ones unless it is in a group.
+func (s Summary) Set(count uint64, sum float64, values ...float64) {
+	if s.memory == nil || len(values) != s.quantiles {
+		return
+	}
+	atomic.StoreUint64(s.memory.slot(s.first), count)
+	atomic.StoreUint64(s.memory.slot(s.first+1), math.Float64bits(sum))
+	for i, value := range values {
+		atomic.StoreUint64(s.memory.slot(s.first+2+i), math.Float64bits(value))
+	}
+	runtime.KeepAlive(s.memory)
+}
+
 // inUnits returns how many units a value has. Values out of range saturate.
 func inUnits(value, unit float64) uint64 {
 	units := math.Round(value / unit)

@@ -36,6 +36,15 @@ func TestMistakesAreRefusedWithAReason(test *testing.T) {
 			test.Errorf("%v: %v", bounds, err)
 		}
 	}
+	for _, quantiles := range [][]float64{{0.9, 0.5}, {0.5, 0.5}, {-0.1}, {1.1}, {math.NaN()}, make([]float64, maxQuantiles+1)} {
+		if _, err := pages.Summary(Metric{Name: "a"}, quantiles); !errors.Is(err, ErrBadArgument) {
+			test.Errorf("%v: %v", quantiles, err)
+		}
+	}
+	labelled := Metric{Name: "a", Labels: Labels{"quantile": "0.5"}}
+	if _, err := pages.Summary(labelled, []float64{0.5}); !errors.Is(err, ErrBadArgument) {
+		test.Error(err)
+	}
 	for _, options := range []Options{{Application: strings.Repeat("x", 65)}, {Application: "a\x00b"},
 		{Application: "a", Labels: Labels{"le": "x"}}} {
 		if made, err := Open(options); made != nil || !errors.Is(err, ErrBadArgument) {
@@ -143,6 +152,35 @@ func TestBuckets(test *testing.T) {
 	}
 }
 
+func TestSummaries(test *testing.T) {
+	pages := open(test, Options{Socket: socketOf(test)})
+	waits, err := pages.Summary(Metric{Name: "wait_seconds"}, []float64{0.5, 0.99})
+	if err != nil {
+		test.Fatal(err)
+	}
+	waits.Set(8, 2.5, 0.25, math.NaN())
+	waits.Set(9, 3, 1) // is ignored
+	for i, wanted := range []uint64{8, math.Float64bits(2.5), math.Float64bits(0.25), math.Float64bits(math.NaN())} {
+		if got := slot(waits.memory, waits.first+i); got != wanted {
+			test.Errorf("slot %d: %x instead of %x", i, got, wanted)
+		}
+	}
+	if _, err := pages.Summary(Metric{Name: "wait_seconds"}, []float64{0.5}); !errors.Is(err, ErrConflict) {
+		test.Error(err)
+	}
+	alone, err := pages.Summary(Metric{Name: "alone"}, nil)
+	if err != nil || alone.first != waits.first+4 {
+		test.Error(alone, err)
+	}
+	alone.Set(1, 2)
+	if body := pages.metrics["alone"].definition.encode(); body[0] != 5 || body[1] != 0 || body[4] != 2 {
+		test.Errorf("%x", body)
+	}
+	if body := pages.metrics["wait_seconds"].definition.encode(); body[0] != 5 || body[1] != flagBounds || body[4] != 4 {
+		test.Errorf("%x", body)
+	}
+}
+
 func TestWhatIsInertMayBeUpdated(test *testing.T) {
 	var none *Pages
 	counter, err := none.Counter(Metric{Name: "a"})
@@ -157,6 +195,7 @@ func TestWhatIsInertMayBeUpdated(test *testing.T) {
 	Histogram{}.Observe(1)
 	Histogram{}.ObserveFloat(1)
 	BoundedHistogram{}.Observe(1)
+	Summary{}.Set(1, 1)
 	group, err := none.NewGroup()
 	if !errors.Is(err, ErrBadArgument) {
 		test.Error(err)

@@ -41,7 +41,8 @@ class PagesGo(PagesCase):
         for family in parse_text(self.get("/metrics?histograms=exact")):
             for sample in family.samples:
                 if sample.labels.get("application") == 'shop "go"':
-                    key = sample.name, sample.labels.get("path", sample.labels.get("le", sample.labels.get("version")))
+                    labels = [sample.labels[name] for name in ("path", "le", "version", "quantile") if name in sample.labels]
+                    key = sample.name, labels[0] if labels else None
                     samples[key] = sample.value
         return samples
 
@@ -63,6 +64,8 @@ class PagesGo(PagesCase):
         self.assertEqual(samples["go_size_bytes_bucket", "1"], TOTAL / 10)
         self.assertEqual(samples["go_size_bytes_bucket", "10"], TOTAL * 11 / 20)
         self.assertEqual(samples["go_build_info", "1.2"], 1)
+        self.assertEqual([samples["go_wait_seconds", quantile] for quantile in ("0.5", "0.99")], [0.25, 0.75])
+        self.assertEqual((samples["go_wait_seconds_count", None], samples["go_wait_seconds_sum", None]), (8, 2.5))
 
     def test_goroutines_count_exactly_over_restarts_of_the_agent(self):
         self.start_collector(agents=[1])

@@ -90,6 +90,9 @@ func count(goroutines, times int) {
 	must(err)
 	sizes, err := pages.BoundedHistogram(pingloompages.Metric{Name: "go_size_bytes"}, []float64{1, 10})
 	must(err)
+	waits, err := pages.Summary(pingloompages.Metric{Name: "go_wait_seconds"}, []float64{0.5, 0.99})
+	must(err)
+	waits.Set(8, 2.5, 0.25, 0.75)
 	must(pages.Info(pingloompages.Metric{Name: "go_build_info", Labels: pingloompages.Labels{"version": "1.2"}}))
 	var all sync.WaitGroup
 	for i := 0; i < goroutines; i++ {
