@@ -57,7 +57,7 @@ class PagesRust(PagesCase):
             for sample in family.samples:
                 if sample.labels.get("pid") == str(pid):
                     self.assertEqual((sample.labels["application"], sample.labels["service"]), ("rusty", "tests"))
-                    key = sample.labels.get("path") or sample.labels.get("le") or sample.labels.get("version")
+                    key = next((sample.labels[name] for name in ("path", "le", "version", "quantile") if name in sample.labels), None)
                     values[sample.name, key] = sample.value
         return values
 
@@ -86,6 +86,8 @@ class PagesRust(PagesCase):
             ("rust_depth", None): 160_000, ("rust_info", "1.0"): 1,
             ("rust_items_total", None): 3_000, ("rust_cents_total", None): 5_985_000,
             ("rust_took_seconds_count", None): 160_000,
+            ("rust_wait_seconds", "0.5"): 0.25, ("rust_wait_seconds", "0.99"): 0.75,
+            ("rust_wait_seconds_count", None): 8, ("rust_wait_seconds_sum", None): 2.5,
             ("rust_size_bucket", "1.5"): 80_000, ("rust_size_bucket", "2.5"): 120_000,
             ("rust_size_bucket", "10"): 160_000, ("rust_size_sum", None): 240_000}, "all values are exact")
         self.assertAlmostEqual(values["rust_took_seconds_sum", None], 8 * sum(range(20_000)) * 1e-6, 6)

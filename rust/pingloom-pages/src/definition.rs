@@ -6,6 +6,7 @@ use crate::{Error, Metric, Shape};
 
 pub const MAX_BOUNDS: usize = SLOTS - 2;
 pub const MAX_LABELS: usize = 16;
+const MAX_QUANTILES: usize = 32;
 const MAX_NAME_BYTES: usize = 128;
 const MAX_HELP_BYTES: usize = 512;
 const MAX_LABEL_BYTES: usize = 256;
@@ -21,6 +22,7 @@ pub enum Kind {
     Gauge = 2,
     Histogram = 3,
     Info = 4,
+    Summary = 5,
 }
 
 #[derive(Clone, Debug)]
@@ -34,6 +36,7 @@ pub struct Definition {
     pub unit: f64,
     /// None: it is no histogram, or has bounds.
     pub shape: Option<Shape>,
+    /// A histogram's, or a summary's quantiles.
     pub bounds: Vec<f64>,
     pub first: u16,
     pub slots: u16,
@@ -100,6 +103,21 @@ fn check_bounds(name: &str, bounds: &[f64]) -> Result<u16, Error> {
     Ok(bounds.len() as u16 + 2)
 }
 
+fn check_quantiles(name: &str, quantiles: &[f64], labels: &Labels) -> Result<u16, Error> {
+    if labels.iter().any(|(label, _)| label == "quantile") {
+        return Err(Error::bad(name, "a summary has no label 'quantile' of its own"));
+    }
+    let ascending = quantiles.windows(2).all(|two| two[0] < two[1]);
+    if quantiles.len() > MAX_QUANTILES
+        || !ascending
+        || !quantiles.iter().all(|quantile| (0.0..=1.0).contains(quantile))
+    {
+        let why = "its quantiles are not up to 32 numbers from 0 to 1 in ascending order";
+        return Err(Error::bad(name, why));
+    }
+    Ok(quantiles.len() as u16 + 2)
+}
+
 fn check_shape(name: &str, shape: Shape) -> Result<u16, Error> {
     if !shape.is_valid() {
         return Err(Error::bad(name, "no histogram has this shape"));
@@ -111,7 +129,7 @@ fn check_shape(name: &str, shape: Shape) -> Result<u16, Error> {
 }
 
 impl Definition {
-    /// `bounds` are those of a histogram that has bounds of its own.
+    /// `bounds` are those of a histogram that has bounds of its own, or a summary's quantiles.
     pub fn check(
         metric: &Metric,
         kind: Kind,
@@ -130,7 +148,7 @@ impl Definition {
             .map_err(|error| Error::bad(name, &error.to_string()))?;
         let unit = match kind {
             Kind::Counter | Kind::Histogram => metric.unit,
-            Kind::Gauge | Kind::Info => 1.0,
+            Kind::Gauge | Kind::Info | Kind::Summary => 1.0,
         };
         if !(1e-30..=1e30).contains(&unit) {
             return Err(Error::bad(name, "the unit is not a number from 1e-30 to 1e30"));
@@ -141,6 +159,9 @@ impl Definition {
         };
         let slots = match (kind, bounds, shape) {
             (Kind::Info, _, _) => 0,
+            (Kind::Summary, bounds, _) => {
+                check_quantiles(name, bounds.unwrap_or_default(), &labels)?
+            }
             (_, Some(bounds), _) => check_bounds(name, bounds)?,
             (_, _, Some(shape)) => check_shape(name, shape)?,
             _ => 1,

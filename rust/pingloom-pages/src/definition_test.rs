@@ -56,3 +56,22 @@ fn shapes_and_bounds_are_checked() {
     }
     assert_eq!(check(&metric, Kind::Histogram, Some(&many[1..])), None);
 }
+
+#[test]
+fn quantiles_are_checked() {
+    let metric = Metric::new("a").unit(f64::NAN); // which summaries ignore
+    for good in [&[][..], &[0.0, 0.5, 1.0], &[0.999]] {
+        assert_eq!(check(&metric, Kind::Summary, Some(good)), None);
+        let made = Definition::check(&metric, Kind::Summary, false, Some(good), &vec![]).unwrap();
+        assert_eq!(usize::from(made.slots), good.len() + 2);
+        let flags = if good.is_empty() { 0 } else { 2 };
+        assert_eq!(made.encode()[..2], [5, flags]);
+    }
+    let many: Vec<f64> = (0..33).map(|n| f64::from(n) / 100.0).collect();
+    for bad in [&[1.1][..], &[-0.1], &[f64::NAN], &[0.5, 0.5], &[0.9, 0.5], &many] {
+        assert_eq!(check(&metric, Kind::Summary, Some(bad)), Some(ErrorKind::BadArgument));
+    }
+    let labelled = metric.label("quantile", "0.5");
+    assert_eq!(check(&labelled, Kind::Summary, Some(&[0.5])), Some(ErrorKind::BadArgument));
+    assert_eq!(check(&labelled.unit(1.0), Kind::Gauge, None), None);
+}

@@ -46,7 +46,7 @@ impl Slots {
         self.set(slot, self.get(slot).wrapping_add(n));
     }
     #[inline]
-    fn set(&self, slot: usize, value: u64) {
+    pub(crate) fn set(&self, slot: usize, value: u64) {
         self.all()[slot].store(value, Ordering::Relaxed);
     }
     #[inline]

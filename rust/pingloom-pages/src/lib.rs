@@ -46,6 +46,7 @@ mod session_lab;
 mod session_test;
 mod shape;
 mod single;
+mod summary;
 mod sys;
 mod tell;
 
@@ -58,6 +59,7 @@ pub use crate::metric::Metric;
 pub use crate::options::Options;
 pub use crate::shape::Shape;
 pub use crate::single::{SingleCounter, SingleHistogram};
+pub use crate::summary::Summary;
 
 use crate::core::{lock, Core};
 use crate::definition::Kind;
@@ -127,6 +129,11 @@ impl Pages {
     ) -> Result<BoundedHistogram, Error> {
         let made = self.core.make(metric, Kind::Histogram, true, Some(bounds))?;
         Ok(BoundedHistogram::of(&made))
+    }
+    /// `quantiles` are 0 to 32 numbers from 0 to 1 in ascending order. The metric has no label
+    /// `quantile`.
+    pub fn summary(&self, metric: &Metric, quantiles: &[f64]) -> Result<Summary, Error> {
+        Ok(Summary::of(&self.core.make(metric, Kind::Summary, false, Some(quantiles))?))
     }
     /// An info has no value. It consists of its labels, for example a version.
     pub fn info(&self, metric: &Metric) -> Result<(), Error> {

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pingloom_pages::{BoundedHistogram, Counter, ErrorKind, Gauge, Group, Histogram};
-use pingloom_pages::{Metric, Options, Pages, Shape, SingleCounter, SingleHistogram};
+use pingloom_pages::{Metric, Options, Pages, Shape, SingleCounter, SingleHistogram, Summary};
 
 fn nobody() -> Options {
     Options::new().application("tested").socket("/nonexistent/pages.sock")
@@ -30,6 +30,7 @@ fn handles_are_send_and_sync() {
     check::<Group>();
     check::<SingleCounter>();
     check::<SingleHistogram>();
+    check::<Summary>();
 }
 
 #[test]
@@ -64,6 +65,7 @@ fn a_name_is_one_thing() {
     let group = pages.group().unwrap();
     pages.counter(&named("jobs_total")).unwrap();
     pages.histogram(&named("took")).unwrap();
+    pages.summary(&named("waits"), &[0.5, 0.99]).unwrap();
     pages.counter(&named("items_total").group(&group)).unwrap();
     let fine = Shape { lowest: 10, highest: 34, precision: 3 };
     for conflict in [
@@ -74,6 +76,8 @@ fn a_name_is_one_thing() {
         pages.counter(&named("items_total")).err(),
         pages.histogram(&named("took").shape(fine)).err(),
         pages.bounded_histogram(&named("took"), &[1.0]).err(),
+        pages.summary(&named("took"), &[0.5]).err(),
+        pages.summary(&named("waits"), &[0.5]).err(),
     ] {
         assert_eq!(conflict.unwrap().kind(), ErrorKind::Conflict);
     }
@@ -82,7 +86,7 @@ fn a_name_is_one_thing() {
         let error = pages.counter(&named("other_total").group(group)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BadArgument, "{error}");
     }
-    assert_eq!(pages.status().metrics, 3);
+    assert_eq!(pages.status().metrics, 4);
 }
 
 #[test]
@@ -148,6 +152,8 @@ fn inert_and_late_handles_count_harmlessly() {
     BoundedHistogram::default().observe(f64::NAN);
     BoundedHistogram::default().set(&[1], 2);
     BoundedHistogram::default().set(&[], 2);
+    Summary::default().set(1, 2.0, &[]);
+    Summary::default().set(1, 2.0, &[3.0]);
     drop(Group::default().update());
 }
 

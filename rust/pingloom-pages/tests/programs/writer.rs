@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use pingloom_pages::{BoundedHistogram, Counter, Error, Gauge, Group, Histogram, Metric};
-use pingloom_pages::{Options, Pages, SingleCounter};
+use pingloom_pages::{Options, Pages, SingleCounter, Summary};
 
 extern "C" {
     fn fork() -> i32;
@@ -20,6 +20,7 @@ struct Lab {
     depth: Gauge,
     took: Histogram,
     sizes: BoundedHistogram,
+    waits: Summary,
     books: Group,
     items: SingleCounter,
     cents: SingleCounter,
@@ -37,6 +38,7 @@ fn make(pages: &Pages) -> Result<Lab, Error> {
         depth: pages.gauge(&Metric::new("rust_depth"))?,
         took: pages.histogram(&took)?,
         sizes: pages.bounded_histogram(&Metric::new("rust_size"), &[1.5, 2.5, 10.0])?,
+        waits: pages.summary(&Metric::new("rust_wait_seconds"), &[0.5, 0.99])?,
         items: pages.single_counter(&Metric::new("rust_items_total").group(&books))?,
         cents: pages.single_counter(&Metric::new("rust_cents_total").group(&books))?,
         books,
@@ -84,6 +86,7 @@ fn obey(
         "count" => {
             count(lab, number(1)?, number(2)?);
             lab.busy.add(1_500_000_000);
+            lab.waits.set(8, 2.5, &[0.25, 0.75]);
             lab.events.get().to_string()
         }
         "books" => {
