@@ -5,7 +5,7 @@ import { humanNanos, inLine, threeDigits } from './format';
 // A metric that is unusual, and how.
 export interface Deviation {
   metric: string; // with its labels
-  part: string | null; // of a histogram
+  part: string | null; // of a histogram or summary
   statistic: string;
   score: number; // unusual above 1; negative if the value is too low
   value: number | null; // a counter's is its rate per second

@@ -3,7 +3,7 @@
 
 import type { Deviation } from './deviation';
 
-export interface MetricValue { count: number; sum: number; p50: number | null; p99: number | null }
+export interface MetricValue { count: number; sum: number | null; p50: number | null; p99: number | null }
 export interface PageMetric { name: string; kind: string; labels: Record<string, string>; value: number | MetricValue | null; shown_as?: string | null }
 export interface MetricPage {
   owner: number;
@@ -34,10 +34,10 @@ export interface MetricLine {
   key: string;
   name: string; // with its labels
   kind: string;
-  value: number | null; // gauges: the value; counters: the rate per second; histograms: the mean of what came last
+  value: number | null; // gauges: the value; counters: the rate per second; histograms and summaries: the mean of what came last
   more: string; // what the value is
-  total: number | null; // counters and histograms: how much was counted in all
-  p99: number | null; // histograms
+  total: number | null; // counters, histograms and summaries: how much was counted in all
+  p99: number | null; // histograms, and summaries that have it
   points: number[];
   deviation: Deviation | null;
 }
@@ -53,14 +53,15 @@ export function metricName({ name, labels }: PageMetric): string {
 function shownValue({ kind, value }: PageMetric, before: Raw | null, at: number): { value: number | null; raw: Raw | null } {
   if (typeof value === 'number' && kind !== 'counter') return { value, raw: null };
   if (value === null) return { value: null, raw: before };
-  const raw = typeof value === 'number' ? { at, count: value, sum: 0 } : { at, count: value.count, sum: value.sum };
+  const raw = typeof value === 'number' ? { at, count: value, sum: 0 } : { at, count: value.count, sum: value.sum ?? NaN };
   if (before === null || raw.count < before.count || raw.at <= before.at) return { value: null, raw };
   if (typeof value === 'number') return { value: ((raw.count - before.count) * 1000) / (raw.at - before.at), raw };
   const added = raw.count - before.count;
-  return { value: added > 0 ? (raw.sum - before.sum) / added : null, raw };
+  const mean = (raw.sum - before.sum) / added;
+  return { value: added > 0 && Number.isFinite(mean) ? mean : null, raw };
 }
 
-const MORE: Record<string, string> = { counter: 'per second', histogram: 'mean of the newest' };
+const MORE: Record<string, string> = { counter: 'per second', histogram: 'mean of the newest', summary: 'mean of the newest' };
 
 // Adds an answer, which was read at `at` milliseconds, and returns what to show of it. Series that the answer does not
 // have are forgotten.

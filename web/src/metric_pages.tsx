@@ -88,7 +88,8 @@ function ApplicationBlock({ shown }: { shown: ApplicationMetrics }) {
 }
 
 function whatOf({ name, kind, more, total, p99 }: MetricLine): string {
-  const parts = kind === 'histogram' ? [more, `p99 ${humanMetric(name, p99)}`, `${humanValue(total)} in all`]
+  const tail = p99 === null ? [] : [`p99 ${humanMetric(name, p99)}`]; // a summary may have none
+  const parts = kind === 'histogram' || kind === 'summary' ? [more, ...tail, `${humanValue(total)} in all`]
     : kind === 'counter' ? [more, `${humanValue(total)} in all`] : [];
   return parts.join(', ');
 }

@@ -19,6 +19,16 @@ describe("a host's metrics", () => {
     expect(lines(5000, gauge(null), counter(4), histogram(4, 18))).toEqual({ depth: null, 'jobs_total{b=x,a=y}': null, step: null });
     expect(lines(6000, gauge(1), counter(6), histogram(5, 21)).step).toBe(3);
   });
+  it('have the mean and the tail of a summary, if it says them', () => {
+    const history: History = new Map();
+    const summary = (count: number, sum: number | null, p99: number | null): PageMetric => (
+      { name: 'wait', kind: 'summary', labels: {}, value: { count, sum, p50: null, p99 } });
+    const [first, second, third] = [summary(2, 8, 9), summary(4, 18, null), summary(6, null, null)].map((metric, at) => (
+      addPages(history, pagesOf([metric]), 1000 * (at + 1))[0].lines[0]));
+    expect([first.value, first.p99, first.total, first.more]).toEqual([null, 9, 2, 'mean of the newest']);
+    expect([second.value, second.p99, second.total]).toEqual([5, null, 4]);
+    expect(third.value).toBeNull(); // the sum is no number
+  });
   it('are kept as a bounded course, without values that are not fresh', () => {
     const history: History = new Map();
     for (let at = 1; at <= MOST_POINTS + 5; ++at) addPages(history, pagesOf([gauge(at)]), at);
