@@ -116,7 +116,7 @@ time.sleep(600)
     def test_summaries_are_shown_as_they_were_set(self):
         self.start_agent(1)
         self.start_collector(agents=[1])
-        program = """import itertools, pingloom_pages
+        program = """import itertools, time, pingloom_pages
 pages = pingloom_pages.Pages("waits", labels={"quantile": "mine"})
 group = pages.group()
 waits = pages.summary("wait_seconds", (0.5, 0.9, 0.99), "Waits.", {"way": "in"}, group)
@@ -124,6 +124,7 @@ pages.summary("unset_seconds", (0.5,))
 for i in itertools.count(1):
     with group.update():
         waits.set(i, i * 0.5, (i * 2, i * 3, float("nan")))
+    time.sleep(0.001)
 """
         environment = {"PINGLOOM_PAGES_SOCKET": str(self.socket(1)), "PYTHONPATH": str(ROOT / "python"),
                        "PINGLOOM_PAGES_LIBRARY": str(pathlib.Path(binary("pingloom")).parents[1]

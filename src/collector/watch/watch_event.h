@@ -15,7 +15,7 @@ namespace pingloom::collector {
 // A metric that is unusual, and how.
 struct Deviation {
   std::string metric;           // its name with its labels
-  std::string part;             // of a histogram: "rate", "mean", "p50" or "p99"; "" otherwise
+  std::string part;             // of a histogram or summary: "rate", "mean", "p99"; "" otherwise
   std::string_view statistic;   // in which it is unusual: docs/analytics.md, or "peers"
   double score = 0;             // unusual above 1; negative if the value is too low
   double value = 0;             // a counter's is its rate per second
