@@ -79,8 +79,11 @@ void MetricsText::histogram(const MetricHistogram& histogram, const LabelText& l
 }
 
 void MetricsText::summary(const MetricSummary& summary, const LabelText& labels) {
-  for (const auto& [rank, value] : summary.quantiles) line("", value, labels, "quantile", rank);
-  line("_sum", summary.sum, labels);
+  const bool open = format_ == MetricsFormat::kOpenMetrics;
+  for (const auto& [rank, value] : summary.quantiles) {
+    if (!open || !(value < 0)) line("", value, labels, "quantile", rank);
+  }
+  if (!open || summary.sum >= 0) line("_sum", summary.sum, labels);
   line("_count", summary.count, labels);
 }
 

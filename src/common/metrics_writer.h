@@ -95,7 +95,8 @@ struct MetricHistogram {
   double bound(std::size_t bucket) const;
 };
 
-// Quantiles that were computed elsewhere.
+// Quantiles that were computed elsewhere. OpenMetrics and OpenTelemetry's protocol have neither
+// negative sums nor negative quantiles, so their writers leave these out.
 struct MetricSummary {
   struct Quantile {
     double rank = 0;   // 0 to 1

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -79,10 +78,10 @@ void OtlpWriter::summary(const MetricSummary& summary, const LabelText& labels) 
   std::string point;
   protobuf::appendFixed64(point, otlp_fields::kTime, static_cast<std::uint64_t>(now_utc_));
   protobuf::appendFixed64(point, otlp_fields::kCount, summary.count);
-  protobuf::appendDouble(point, otlp_fields::kPointSum, summary.sum);
+  if (summary.sum >= 0) protobuf::appendDouble(point, otlp_fields::kPointSum, summary.sum);
   std::string quantile;
   for (const auto& [rank, value] : summary.quantiles) {
-    if (std::isnan(value)) continue;
+    if (!(value >= 0)) continue;  // NaN, too
     quantile.clear();
     protobuf::appendDouble(quantile, otlp_fields::kRank, rank);
     protobuf::appendDouble(quantile, otlp_fields::kRankValue, value);

@@ -127,6 +127,22 @@ TEST(Exposition, ASummaryIsItsQuantilesSumAndCount) {
       << "a page that is 0 says nothing about quantiles";
 }
 
+TEST(Exposition, OpenMetricsHasNoNegativeSummaries) {
+  pages::Metric one = metric(PINGLOOM_SUMMARY, "change");
+  one.quantiles = {0, 1};
+  one.slots = 4;
+  const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+  const AgentView view = agent({page({one}, {3, bits(-1.5), bits(-2), bits(1)})});
+  const std::string labels = "application=\"shop\",host=\"a\",pid=\"5\"";
+  const std::string type = "# TYPE change summary\n";
+  const std::string least = "change{" + labels + ",quantile=\"0\"} -2\n";
+  const std::string most = "change{" + labels + ",quantile=\"1\"} 1\n";
+  const std::string sum = "change_sum{" + labels + "} -1.5\n";
+  const std::string count = "change_count{" + labels + "} 3\n";
+  EXPECT_EQ(text(view), type + least + most + sum + count);
+  EXPECT_EQ(text(view, MetricsFormat::kOpenMetrics), type + most + count);
+}
+
 TEST(Exposition, AnApplicationsLabelDoesNotReplaceASummarysQuantile) {
   pages::Metric one = metric(PINGLOOM_SUMMARY, "wait_seconds");
   one.quantiles = {0.5};

@@ -48,7 +48,7 @@ TEST(Otlp, ASummaryHasNoTemporality) {
   out.family("s", "summary", "");
   LabelText labels;
   labels.add("x", "y");
-  out.summary({3, 2, {{0.5, 1}, {0.9, std::nan("")}}}, labels);
+  out.summary({3, 2, {{0.1, -1}, {0.5, 1}, {0.9, std::nan("")}}}, labels);
   std::string metric;
   forEachMetric(out.take(), [&](const OtlpRecord& record) {
     EXPECT_EQ(record.points, 1U);
