@@ -217,14 +217,14 @@ void PageFeatures::updateSummary(const Source& source) {
   double& value = values_[source.feature];
   const double here = sample_[source.slot];
   const std::size_t first = source.slot - source.part;
-  if (source.part == 0) {
-    value = here;
-  } else if (source.part == kSumOfSummary) {
+  if (source.part == kSumOfSummary) {
     const double rate = sample_[first];
     if (rate > 0 && std::isfinite(here)) value = here / rate;
-  } else if (raw_[first] > 0 && std::isfinite(here)) {
-    value = here;
+    return;
   }
+  // The rate may be unknown, but a quantile that is not known stays as it was.
+  const bool known = raw_[first] > 0 && std::isfinite(here);
+  if (source.part == 0 || known) value = here;
 }
 
 void PageFeatures::updateHistogram(const Source& source, double seconds) {
