@@ -260,8 +260,9 @@ class Group:
 
 
 class Pages:
-    """`application` has 1 to 64 bytes and defaults to the program's name. `labels` are those of all metrics. `socket`
-    is the agent's and defaults to $PINGLOOM_PAGES_SOCKET or /run/pingloom/pages.sock. Raises ValueError if one is invalid.
+    """`application` has 1 to 64 bytes and defaults to $OTEL_SERVICE_NAME or the program's name. `labels` are those of
+    all metrics, which get those of $OTEL_RESOURCE_ATTRIBUTES, too, as far as they have room for more. `socket` is the
+    agent's and defaults to $PINGLOOM_PAGES_SOCKET or /run/pingloom/pages.sock. Raises ValueError if one is invalid.
     """
 
     def __init__(self, application=None, labels=None, socket=None):

@@ -32,7 +32,8 @@ enum pingloom_error {
   PINGLOOM_FULL = 3,  /* the group's page is full, or the process has all pages it may have */
   PINGLOOM_QUOTA = 4, /* the agent has no page for it */
   PINGLOOM_NO_MEMORY = 5,
-  /* Only pingloom_pages_status and on_error report these: */
+  /* Only pingloom_pages_status and on_error report these. They also report
+   * PINGLOOM_BAD_ARGUMENT if $OTEL_RESOURCE_ATTRIBUTES is malformed and therefore ignored. */
   PINGLOOM_NO_AGENT = 6,  /* there is no agent (yet); the library retries */
   PINGLOOM_REFUSED = 7,   /* the agent refused something and gave a reason */
   PINGLOOM_BAD_AGENT = 8, /* the agent's answers are malformed; the connection was closed */
@@ -45,9 +46,12 @@ struct pingloom_label {
 
 /* The library copies strings and arrays. */
 struct pingloom_pages_options {
-  const char* application;             /* at most 64 bytes of UTF-8; NULL: the program's name */
-  const struct pingloom_label* labels; /* of all its metrics */
-  size_t label_count;                  /* at most 16, including those of a metric */
+  /* At most 64 bytes of UTF-8; NULL: $OTEL_SERVICE_NAME, or the program's name. */
+  const char* application;
+  /* They are those of all its metrics. Metrics get those of $OTEL_RESOURCE_ATTRIBUTES, too, as far
+   * as they have room for more. */
+  const struct pingloom_label* labels;
+  size_t label_count; /* at most 16, including those of a metric */
   const char* socket; /* the agent's; NULL: $PINGLOOM_PAGES_SOCKET, or /run/pingloom/pages.sock */
   /* The library's thread calls it once for each different text (32 at most). It may neither fork
    * nor close the pages. NULL: errors are not reported. */

@@ -162,7 +162,7 @@ struct MetricOptions {
 };
 
 struct PagesOptions {
-  std::string application{};  // empty: the program's name
+  std::string application{};  // empty: $OTEL_SERVICE_NAME, or the program's name
   Labels labels{};            // the labels of all metrics
   std::string socket{};       // empty: $PINGLOOM_PAGES_SOCKET, or the default socket
   void (*on_error)(void* context, int error, const char* text) = nullptr;  // see pages.h

@@ -34,4 +34,8 @@ int runAgent(const std::string& file) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return pingloom::daemon::start(kAbout, argc, argv, runAgent); }
+int main(int argc, char** argv) {
+  // The host's own metrics do not belong to the pod or service that the agent itself runs as.
+  unsetenv("OTEL_RESOURCE_ATTRIBUTES");
+  return pingloom::daemon::start(kAbout, argc, argv, runAgent);
+}

@@ -8,11 +8,13 @@
 #include <string>
 #include <utility>
 
+#include "pages/client/environment.h"
 #include "pages/client/fork.h"
 #include "pages/client/pages.h"
 #include "pages/registration.h"
 
-using pingloom::pages::client::Label;
+namespace client = pingloom::pages::client;
+using pingloom::pages::client::CommonLabels;
 using pingloom::pages::client::Listener;
 using pingloom::pages::client::Outcome;
 using pingloom::pages::client::Pages;
@@ -52,18 +54,25 @@ std::string socketPath(const pingloom_pages_options& options) {
 }
 
 Outcome open(const pingloom_pages_options& options, pingloom_pages** pages) {
+  // Programs that run with raised privileges ignore the environment.
   const std::string application =
-      options.application != nullptr ? options.application : program_invocation_short_name;
-  std::vector<Label> labels;
-  Outcome outcome = pingloom::pages::client::checkApplication(application);
+      options.application != nullptr
+          ? options.application
+          : client::applicationName(secure_getenv(client::kServiceVariable),
+                                    program_invocation_short_name);
+  CommonLabels labels;
+  Outcome outcome = client::checkApplication(application);
   if (outcome.ok()) {
-    outcome = pingloom::pages::client::makeLabels(options.labels, options.label_count, {}, &labels);
+    outcome = client::makeLabels(options.labels, options.label_count, {}, &labels.application);
   }
   if (!outcome.ok()) return outcome;
+  Outcome attributes =
+      client::readAttributes(secure_getenv(client::kAttributesVariable), &labels.environment);
   std::unique_ptr<pingloom_pages> made(
       new pingloom_pages{{socketPath(options), application, std::move(labels),
                           Listener{options.on_error, options.context}}});
-  pingloom::pages::client::watchForks(&made->all);
+  client::watchForks(&made->all);
+  if (!attributes.ok()) made->all.report(std::move(attributes));
   *pages = made.release();
   return {};
 }
@@ -108,7 +117,7 @@ int pingloom_pages_open(const pingloom_pages_options* options, pingloom_pages** 
 
 void pingloom_pages_close(pingloom_pages* pages) {
   if (pages == nullptr) return;
-  pingloom::pages::client::unwatchForks(&pages->all);
+  client::unwatchForks(&pages->all);
   delete pages;
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "pages/client/encoder.h"
+#include "pages/client/environment.h"
 #include "pages/definition_rules.h"
 
 namespace pingloom::pages::client {
@@ -136,7 +137,7 @@ Outcome makeLabels(const pingloom_label* labels, std::size_t count,
 }
 
 Outcome makeDefinition(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
-                       const std::vector<double>& bounds, const std::vector<Label>& common,
+                       const std::vector<double>& bounds, const CommonLabels& common,
                        Definition* made) {
   made->kind = kind;
   made->shared = shared;
@@ -147,10 +148,12 @@ Outcome makeDefinition(const pingloom_metric& metric, pingloom_metric_kind kind,
   if (made->help.size() > kMaxHelpBytes || !isText(made->help)) {
     return badArgument(made->name, "its help is too long, or not printable UTF-8");
   }
-  if (Outcome labels = makeLabels(metric.labels, metric.label_count, common, &made->labels);
+  if (Outcome labels =
+          makeLabels(metric.labels, metric.label_count, common.application, &made->labels);
       !labels.ok()) {
     return badArgument(made->name, labels.text);
   }
+  addEnvironment(common.environment, common.application, &made->labels);
   Outcome shaped;
   if (kind == PINGLOOM_HISTOGRAM || kind == PINGLOOM_COUNTER) shaped = setUnit(metric, made);
   made->slots = kind == PINGLOOM_INFO ? 0 : 1;

@@ -27,6 +27,12 @@ struct Label {
   auto operator<=>(const Label&) const = default;
 };
 
+// The labels that metrics have beside their own.
+struct CommonLabels {
+  std::vector<Label> application;  // registered with the agent, so every metric has them
+  std::vector<Label> environment;  // each metric has as many of these as it has room for
+};
+
 struct Definition {
   pingloom_metric_kind kind = PINGLOOM_COUNTER;
   bool shared = false;    // whether several threads write it
@@ -51,7 +57,7 @@ Outcome makeLabels(const pingloom_label* labels, std::size_t count,
                    const std::vector<Label>& common, std::vector<Label>* made);
 // A histogram with `bounds` has no shape. For a summary they are its quantiles.
 Outcome makeDefinition(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
-                       const std::vector<double>& bounds, const std::vector<Label>& common,
+                       const std::vector<double>& bounds, const CommonLabels& common,
                        Definition* made);
 // Checks the application's name, which is a text of 1 to 64 bytes.
 Outcome checkApplication(const std::string& name);

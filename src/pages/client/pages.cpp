@@ -28,11 +28,11 @@ int millisecondsUntil(Instant next, Instant now) {
 
 }  // namespace
 
-Pages::Pages(std::string socket, const std::string& application, std::vector<Label> labels,
+Pages::Pages(std::string socket, const std::string& application, CommonLabels labels,
              Listener listener)
     : labels_(std::move(labels)),
       listener_(listener),
-      session_(std::move(socket), application, labels_) {
+      session_(std::move(socket), application, labels_.application) {
   startThread();
 }
 
@@ -109,6 +109,11 @@ void Pages::keepTroubles(std::vector<Outcome> troubles, std::vector<Outcome>* ne
     if (first && listener_.on_error != nullptr) news->push_back(std::move(trouble));
   }
   if (session_.registered() && last_trouble_.error == PINGLOOM_NO_AGENT) last_trouble_ = {};
+}
+
+void Pages::report(Outcome trouble) {
+  const std::lock_guard lock(mutex_);
+  session_.addTrouble(std::move(trouble));
 }
 
 void Pages::status(pingloom_pages_status* status) {

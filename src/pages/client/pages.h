@@ -28,8 +28,7 @@ struct Listener {
 
 class Pages {
  public:
-  Pages(std::string socket, const std::string& application, std::vector<Label> labels,
-        Listener listener);
+  Pages(std::string socket, const std::string& application, CommonLabels labels, Listener listener);
   ~Pages();  // ends the thread
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
@@ -45,6 +44,7 @@ class Pages {
                      const std::vector<double>& bounds, Placed* placed);
   Outcome makeGroup(pingloom_page** page);
   void status(pingloom_pages_status* status);
+  void report(Outcome trouble);     // like one in the background
   std::uint32_t keepOneIn() const;  // as in the header of a page; it takes no lock
 
   // fork.cpp calls these around fork(): no operation is in progress meanwhile, and the child gets
@@ -77,7 +77,7 @@ class Pages {
   void beat(Instant now);
   void keepTroubles(std::vector<Outcome> troubles, std::vector<Outcome>* news);
 
-  const std::vector<Label> labels_;
+  const CommonLabels labels_;
   const Listener listener_;
   std::mutex creating_;
   // keyed by Definition::key(); changed only under creating_

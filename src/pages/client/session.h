@@ -59,6 +59,7 @@ class Session {
   // In a forked child it drops the parent's connection and connects again at `first_connection`.
   void startAnew(Instant first_connection);
 
+  void addTrouble(Outcome trouble) { troubles_.push_back(std::move(trouble)); }
   std::vector<Outcome> takeTroubles() { return std::move(troubles_); }
 
  private:
