@@ -87,6 +87,10 @@ func isText(text string) bool {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
+func isApplication(name string) bool {
+	return name != "" && len(name) <= maxApplicationBytes && isText(name)
+}
+
 func isMetricName(name string) bool {
 	for i := 0; i < len(name); i++ {
 		c := name[i]
@@ -116,28 +120,31 @@ func makeLabels(labels Labels, common []label) ([]label, error) {
 		if len(value) > maxLabelBytes || !isText(value) {
 			return nil, badArgument("label "+name, "its value is too long, or not printable UTF-8")
 		}
-		for _, other := range common {
-			if other.name == name {
-				return nil, badArgument("label "+name, "the application has it, too")
-			}
+		if hasLabel(common, name) {
+			return nil, badArgument("label "+name, "the application has it, too")
 		}
 		made = append(made, label{name, value})
 	}
-	sort.Slice(made, func(i, j int) bool { return made[i].name < made[j].name })
-	return made, nil
+	return sorted(made), nil
 }
 
-func makeDefinition(metric Metric, kind metricKind, bounds []float64, common []label) (*definition, error) {
+func sorted(labels []label) []label {
+	sort.Slice(labels, func(i, j int) bool { return labels[i].name < labels[j].name })
+	return labels
+}
+
+func makeDefinition(metric Metric, kind metricKind, bounds []float64, common commonLabels) (*definition, error) {
 	if !isMetricName(metric.Name) {
 		return nil, badArgument(fmt.Sprintf("%.130q", metric.Name), "not a metric's name")
 	}
 	if len(metric.Help) > maxHelpBytes || !isText(metric.Help) {
 		return nil, badArgument(metric.Name, "its help is too long, or not printable UTF-8")
 	}
-	labels, err := makeLabels(metric.Labels, common)
+	labels, err := makeLabels(metric.Labels, common.application)
 	if err != nil {
 		return nil, badArgument(metric.Name, err.Error())
 	}
+	labels = sorted(common.addEnvironment(labels))
 	made := &definition{kind: kind, ownLine: metric.OwnLine, unit: 1, name: metric.Name,
 		help: metric.Help, labels: labels, slots: 1}
 	if kind == kindInfo {

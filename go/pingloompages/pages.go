@@ -17,10 +17,13 @@ const (
 
 // Options describe the application. Nothing of it is kept that the caller may change later.
 type Options struct {
-	Application string // 1 to 64 bytes of UTF-8; "": the program's name
-	Labels      Labels // of all its metrics
-	// Socket is the agent's; "" means $PINGLOOM_PAGES_SOCKET, or /run/pingloom/pages.sock. The
-	// variable is ignored in programs that run with raised privileges.
+	// Application has 1 to 64 bytes of UTF-8. "" means $OTEL_SERVICE_NAME, or the program's name.
+	Application string
+	// Labels are those of all its metrics. Metrics get those of $OTEL_RESOURCE_ATTRIBUTES, too, as far
+	// as they have room for more.
+	Labels Labels
+	// Socket is the agent's; "" means $PINGLOOM_PAGES_SOCKET, or /run/pingloom/pages.sock. Programs
+	// that run with raised privileges ignore all of these variables.
 	Socket string
 	// OnError is called once for each different text, 32 at most, by the goroutine that writes the
 	// heartbeats, so it should return soon. It may call Close. nil: errors are not reported.
@@ -30,7 +33,7 @@ type Options struct {
 // Pages owns all pages and metrics of an application, and the session with its host's agent.
 // A nil *Pages returns inert handles.
 type Pages struct {
-	labels   []label
+	labels   commonLabels
 	onError  func(error)
 	wakeup   chan struct{} // has room for one
 	patience time.Duration // how long to wait for a page from the agent
@@ -54,10 +57,13 @@ type Pages struct {
 // ErrBadArgument if the name or a label is invalid.
 func Open(options Options) (*Pages, error) {
 	application := options.Application
+	if service := environment(serviceVariable); application == "" && isApplication(service) {
+		application = service
+	}
 	if application == "" && len(os.Args) > 0 {
 		application = filepath.Base(os.Args[0])
 	}
-	if application == "" || len(application) > maxApplicationBytes || !isText(application) {
+	if !isApplication(application) {
 		return nil, badArgument(fmt.Sprintf("application %.66q", application),
 			"not 1 to 64 bytes of printable UTF-8")
 	}
@@ -65,11 +71,16 @@ func Open(options Options) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &Pages{labels: labels, onError: options.OnError, wakeup: make(chan struct{}, 1),
+	attributes, trouble := readAttributes(environment(attributesVariable))
+	common := commonLabels{application: labels, environment: attributes}
+	made := &Pages{labels: common, onError: options.OnError, wakeup: make(chan struct{}, 1),
 		patience: agentTime,
 		metrics:  map[string]*placed{}, families: map[string]family{}, reported: map[string]bool{},
 		session:  newSession(socketPath(options.Socket), application, labels),
 		nextBeat: time.Now().Add(time.Second)}
+	if trouble != nil {
+		made.session.troubles = append(made.session.troubles, trouble)
+	}
 	made.session.listen = func(from *connection) { go made.receive(from) }
 	go made.run()
 	return made, nil
@@ -79,8 +90,7 @@ func socketPath(asked string) string {
 	if asked != "" {
 		return asked
 	}
-	raised := os.Getuid() != os.Geteuid() || os.Getgid() != os.Getegid()
-	if set := os.Getenv(socketVariable); set != "" && !raised {
+	if set := environment(socketVariable); set != "" {
 		return set
 	}
 	return defaultSocket
