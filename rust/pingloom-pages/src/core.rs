@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::book::{Page, Standing};
-use crate::definition::{Kind, Labels};
+use crate::definition::{CommonLabels, Kind};
 use crate::page::Mapping;
 use crate::session::Session;
 use crate::sys::{self, Thread, Wakeup};
@@ -71,7 +71,7 @@ pub struct State {
 }
 
 pub struct Core {
-    pub labels: Labels,
+    pub labels: CommonLabels,
     on_error: Option<Listener>,
     pub catalogue: Mutex<Catalogue>,
     pub state: Mutex<State>,
@@ -107,10 +107,10 @@ impl Core {
     pub fn new(
         path: PathBuf,
         application: &str,
-        labels: Labels,
+        labels: CommonLabels,
         on_error: Option<Listener>,
     ) -> Core {
-        let session = Session::new(path, application, &labels);
+        let session = Session::new(path, application, &labels.application);
         Core {
             labels,
             on_error,

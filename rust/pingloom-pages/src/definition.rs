@@ -16,6 +16,15 @@ const BOUNDS: u8 = 2;
 
 pub type Labels = Vec<(String, String)>;
 
+/// The labels that metrics have beside their own.
+#[derive(Debug, Default)]
+pub struct CommonLabels {
+    /// They are registered with the agent, so every metric has them.
+    pub application: Labels,
+    /// Each metric has as many of these as it has room for, the first ones first.
+    pub environment: Labels,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Counter = 1,
@@ -32,7 +41,7 @@ pub struct Definition {
     pub own_line: bool,
     pub name: String,
     help: String,
-    labels: Labels, // its own, sorted
+    labels: Labels, // its own and the environment's, sorted
     pub unit: f64,
     /// None: it is no histogram, or has bounds.
     pub shape: Option<Shape>,
@@ -61,6 +70,15 @@ fn is_label_name(name: &str) -> bool {
     is_metric_name(name) && !name.contains(':') && !name.starts_with("__") && name != "le"
 }
 
+/// Tells whether pages take it.
+pub fn is_label(name: &str, value: &str) -> bool {
+    is_label_name(name) && is_label_value(value)
+}
+
+fn is_label_value(value: &str) -> bool {
+    value.len() <= MAX_LABEL_BYTES && is_text(value)
+}
+
 pub fn check_application(name: &str) -> Result<(), Error> {
     if !name.is_empty() && name.len() <= MAX_APPLICATION_BYTES && is_text(name) {
         return Ok(());
@@ -78,7 +96,7 @@ pub fn check_labels(labels: &Labels, common: &Labels) -> Result<Labels, Error> {
     for (at, (name, value)) in sorted.iter().enumerate() {
         let fault = if !is_label_name(name) {
             "not a label's name"
-        } else if value.len() > MAX_LABEL_BYTES || !is_text(value) {
+        } else if !is_label_value(value) {
             "its value is too long, or not printable"
         } else if common.iter().chain(&sorted[..at]).any(|(other, _)| other == name) {
             "given twice"
@@ -88,6 +106,20 @@ pub fn check_labels(labels: &Labels, common: &Labels) -> Result<Labels, Error> {
         return Err(Error::bad(&format!("label {name:?}"), fault));
     }
     Ok(sorted)
+}
+
+/// Adds labels of the environment to those of a metric as far as there is room. Labels of the same
+/// name that the metric or the application has win.
+fn add_environment(labels: &mut Labels, common: &CommonLabels) {
+    for one in &common.environment {
+        if labels.len() + common.application.len() >= MAX_LABELS {
+            break;
+        }
+        if !labels.iter().chain(&common.application).any(|(name, _)| *name == one.0) {
+            labels.push(one.clone());
+        }
+    }
+    labels.sort();
 }
 
 fn check_bounds(name: &str, bounds: &[f64]) -> Result<u16, Error> {
@@ -135,7 +167,7 @@ impl Definition {
         kind: Kind,
         shared: bool,
         bounds: Option<&[f64]>,
-        common: &Labels,
+        common: &CommonLabels,
     ) -> Result<Definition, Error> {
         let name = &metric.name;
         if !is_metric_name(name) {
@@ -144,8 +176,9 @@ impl Definition {
         if metric.help.len() > MAX_HELP_BYTES || !is_text(&metric.help) {
             return Err(Error::bad(name, "its help is too long, or not printable"));
         }
-        let labels = check_labels(&metric.labels, common)
+        let mut labels = check_labels(&metric.labels, &common.application)
             .map_err(|error| Error::bad(name, &error.to_string()))?;
+        add_environment(&mut labels, common);
         let unit = match kind {
             Kind::Counter | Kind::Histogram => metric.unit,
             Kind::Gauge | Kind::Info | Kind::Summary => 1.0,

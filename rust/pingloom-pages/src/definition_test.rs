@@ -1,8 +1,10 @@
-use crate::definition::{check_application, check_labels, Definition, Kind};
+use crate::definition::{check_application, check_labels, CommonLabels, Definition, Kind, Labels};
 use crate::{ErrorKind, Metric, Shape};
 
 fn check(metric: &Metric, kind: Kind, bounds: Option<&[f64]>) -> Option<ErrorKind> {
-    Definition::check(metric, kind, true, bounds, &vec![]).err().map(|error| error.kind())
+    Definition::check(metric, kind, true, bounds, &CommonLabels::default())
+        .err()
+        .map(|error| error.kind())
 }
 
 #[test]
@@ -62,7 +64,7 @@ fn quantiles_are_checked() {
     let metric = Metric::new("a").unit(f64::NAN); // which summaries ignore
     for good in [&[][..], &[0.0, 0.5, 1.0], &[0.999]] {
         assert_eq!(check(&metric, Kind::Summary, Some(good)), None);
-        let made = Definition::check(&metric, Kind::Summary, false, Some(good), &vec![]).unwrap();
+        let made = Definition::check(&metric, Kind::Summary, false, Some(good), &CommonLabels::default()).unwrap();
         assert_eq!(usize::from(made.slots), good.len() + 2);
         let flags = if good.is_empty() { 0 } else { 2 };
         assert_eq!(made.encode()[..2], [5, flags]);
@@ -74,4 +76,28 @@ fn quantiles_are_checked() {
     let labelled = metric.label("quantile", "0.5");
     assert_eq!(check(&labelled, Kind::Summary, Some(&[0.5])), Some(ErrorKind::BadArgument));
     assert_eq!(check(&labelled.unit(1.0), Kind::Gauge, None), None);
+}
+
+fn labels(names: &[&str]) -> Labels {
+    names.iter().map(|name| (name.to_string(), "env".to_string())).collect()
+}
+
+/// The names of the labels that a metric gets beside the application's, and its own value of `own`.
+fn labels_of(metric: &Metric, common: &CommonLabels) -> Vec<String> {
+    let made = Definition::check(metric, Kind::Counter, true, None, common).unwrap();
+    let key = made.key();
+    key.split('\0').skip(1).map(String::from).collect()
+}
+
+#[test]
+fn the_environment_gives_way() {
+    let environment = labels(&["z", "own", "common", "a"]);
+    let common = CommonLabels { application: labels(&["common"]), environment };
+    let metric = Metric::new("m").label("own", "1");
+    assert_eq!(labels_of(&metric, &common), ["a", "env", "own", "1", "z", "env"]);
+    let many = (0..14).fold(Metric::new("m"), |metric, n| metric.label(format!("b{n:02}"), "1"));
+    let made = labels_of(&many, &common);
+    assert_eq!((made.len(), &*made[28]), (30, "z"), "the first one has the last place");
+    let full = labels_of(&many.label("more", "1"), &common);
+    assert!(full.len() == 30 && !full.contains(&"env".to_string()), "{full:?}");
 }

@@ -31,6 +31,7 @@ mod core;
 mod definition;
 #[cfg(test)]
 mod definition_test;
+mod environment;
 mod error;
 mod fork;
 mod handles;

@@ -2,9 +2,9 @@ use std::env;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::core::{Core, Listener};
-use crate::definition::{check_application, check_labels, Labels};
-use crate::{sys, Error};
+use crate::core::{lock, Core, Listener};
+use crate::definition::{check_application, check_labels, CommonLabels, Labels};
+use crate::{environment, Error};
 
 const DEFAULT_SOCKET: &str = "/run/pingloom/pages.sock";
 const SOCKET_VARIABLE: &str = "PINGLOOM_PAGES_SOCKET";
@@ -22,18 +22,20 @@ impl Options {
     pub fn new() -> Options {
         Options::default()
     }
-    /// 1 to 64 bytes without control characters. Without it, the program's name.
+    /// 1 to 64 bytes without control characters. Without it, `$OTEL_SERVICE_NAME` or the program's
+    /// name.
     pub fn application(mut self, name: impl Into<String>) -> Options {
         self.application = Some(name.into());
         self
     }
-    /// Adds a label to all metrics; see [`Metric::label`](crate::Metric::label).
+    /// Adds a label to all metrics; see [`Metric::label`](crate::Metric::label). Metrics get those of
+    /// `$OTEL_RESOURCE_ATTRIBUTES`, too, as far as they have room for more.
     pub fn label(mut self, name: impl Into<String>, value: impl Into<String>) -> Options {
         self.labels.push((name.into(), value.into()));
         self
     }
-    /// The agent's socket. Without it, `$PINGLOOM_PAGES_SOCKET` (which programs with raised
-    /// privileges ignore) or `/run/pingloom/pages.sock`.
+    /// The agent's socket. Without it, `$PINGLOOM_PAGES_SOCKET` or `/run/pingloom/pages.sock`.
+    /// Programs with raised privileges ignore all of these variables.
     pub fn socket(mut self, path: impl AsRef<Path>) -> Options {
         self.socket = Some(path.as_ref().to_path_buf());
         self
@@ -46,11 +48,21 @@ impl Options {
     }
 
     pub(crate) fn into_core(self) -> Result<Core, Error> {
-        let application = self.application.unwrap_or_else(program);
+        let given = self.application.or_else(environment::service);
+        let application = given.unwrap_or_else(program);
         check_application(&application)?;
-        let labels = check_labels(&self.labels, &Labels::new())?;
+        let mut labels = CommonLabels {
+            application: check_labels(&self.labels, &Labels::new())?,
+            ..CommonLabels::default()
+        };
+        let attributes = environment::attributes();
+        let trouble = attributes.map(|read| labels.environment = read).err();
         let path = self.socket.unwrap_or_else(usual_socket);
-        Ok(Core::new(path, &application, labels, self.on_error))
+        let core = Core::new(path, &application, labels, self.on_error);
+        if let Some(trouble) = trouble {
+            lock(&core.state).session.add_trouble(trouble);
+        }
+        Ok(core)
     }
 }
 
@@ -60,7 +72,7 @@ fn program() -> String {
 }
 
 fn usual_socket() -> PathBuf {
-    let set = env::var_os(SOCKET_VARIABLE).filter(|path| !path.is_empty() && !sys::is_privileged());
+    let set = environment::variable(SOCKET_VARIABLE);
     set.map_or_else(|| PathBuf::from(DEFAULT_SOCKET), PathBuf::from)
 }
 

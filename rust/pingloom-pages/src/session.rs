@@ -154,6 +154,9 @@ impl Session {
     pub fn refusals(&self) -> u64 {
         self.refused
     }
+    pub fn add_trouble(&mut self, trouble: Error) {
+        self.troubles.push(trouble);
+    }
     pub fn take_troubles(&mut self) -> Vec<Error> {
         std::mem::take(&mut self.troubles)
     }

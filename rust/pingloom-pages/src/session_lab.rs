@@ -116,7 +116,8 @@ impl Lab {
         let metric = Metric::new(name).help("Orders.").label("till", "1");
         let metric = if kind == Kind::Gauge { Metric::new(name) } else { metric };
         let shared = kind == Kind::Counter;
-        self.pages[0].add(Definition::check(&metric, kind, shared, None, &vec![]).unwrap());
+        self.pages[0]
+            .add(Definition::check(&metric, kind, shared, None, &Default::default()).unwrap());
     }
 
     pub fn troubles(&mut self) -> Vec<ErrorKind> {
