@@ -10,9 +10,9 @@ import unittest
 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
-from mesh import ROOT
 from pages_case import PagesCase
 from processes import binary, die_with_parent, eventually
+from rust_tool import test_writer
 
 PATH_LABEL = 'a"b\\c'
 
@@ -40,12 +40,7 @@ class Writer:
 class PagesRust(PagesCase):
     @classmethod
     def setUpClass(cls):
-        build = pathlib.Path(binary("pingloom")).parents[1]
-        environment = {**os.environ, "CARGO_HOME": str(build / "rust/home"), "RUSTC": "/usr/bin/rustc",
-                       "CARGO_TARGET_DIR": str(build / "rust/target"), "RUSTFLAGS": "-D warnings"}
-        subprocess.run(["/usr/bin/cargo", "build", "--quiet", "--offline", "--locked", "--example", "test_writer"],
-                       cwd=ROOT / "rust/pingloom-pages", env=environment, check=True)
-        cls.program = str(build / "rust/target/debug/examples/test_writer")
+        cls.program = test_writer(pathlib.Path(binary("pingloom")).parents[1])
 
     def start(self):
         return Writer(self, self.program, self.socket(1))
