@@ -17,8 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kMicrosecond = 1e-6;
-constexpr std::size_t kMaxFileBytes = 4096;  // cpu.stat has less than 1 KiB
-constexpr std::size_t kMaxFolders = 65536;   // that are looked at in one level
+constexpr std::size_t kMaxFileBytes = 16384;  // io.stat has a line for each disk
+constexpr std::size_t kMaxFolders = 65536;    // that are looked at in one level
 
 constexpr Family kProcessorTime = {"pingloom_cgroup_cpu_seconds_total",
                                    "Seconds for which the cgroup's tasks ran.",
@@ -38,6 +38,46 @@ constexpr Family kOomKills = {"pingloom_cgroup_oom_kills_total",
                               "Processes of the cgroup that were killed for lack of memory.",
                               Kind::kCounter,
                               {"cgroup"}};
+
+constexpr Family kReadBytes = {"pingloom_cgroup_io_read_bytes_total",
+                               "Bytes that the cgroup's tasks read from devices.",
+                               Kind::kCounter,
+                               {"cgroup"}};
+constexpr Family kWrittenBytes = {"pingloom_cgroup_io_written_bytes_total",
+                                  "Bytes that the cgroup's tasks wrote to devices.",
+                                  Kind::kCounter,
+                                  {"cgroup"}};
+constexpr Family kReads = {"pingloom_cgroup_io_reads_total",
+                           "Reads by the cgroup's tasks from devices.",
+                           Kind::kCounter,
+                           {"cgroup"}};
+constexpr Family kWrites = {"pingloom_cgroup_io_writes_total",
+                            "Writes by the cgroup's tasks to devices.",
+                            Kind::kCounter,
+                            {"cgroup"}};
+
+struct DeviceSum {
+  std::string_view key;
+  const Family* family;
+  std::uint64_t sum = 0;
+};
+using DeviceSums = std::array<DeviceSum, 4>;
+
+// Adds a device's numbers, such as "8:0 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0". A
+// device may have no numbers. Returns false if the line is malformed.
+bool addDevice(std::string_view line, DeviceSums& sums) {
+  if (takeWord(line).find(':') == std::string_view::npos) return false;
+  for (std::string_view word = takeWord(line); !word.empty(); word = takeWord(line)) {
+    const auto equals = word.find('=');
+    if (equals == std::string_view::npos) return false;
+    for (DeviceSum& sum : sums) {
+      if (word.substr(0, equals) != sum.key) continue;
+      const auto value = number(word.substr(equals + 1));
+      if (!value || __builtin_add_overflow(sum.sum, *value, &sum.sum)) return false;
+    }
+  }
+  return true;
+}
 
 // Adds the number of the line that begins with `key`, if there is one.
 void addNumberOf(std::string_view text, std::string_view key, const Family& family,
@@ -143,6 +183,20 @@ void parseCgroupMemoryEvents(std::string_view text, std::string_view path, Readi
   countCut(text, readings);
 }
 
+void parseCgroupIo(std::string_view text, std::string_view path, Readings& readings) {
+  DeviceSums sums = {
+      {{"rbytes", &kReadBytes}, {"wbytes", &kWrittenBytes}, {"rios", &kReads}, {"wios", &kWrites}}};
+  bool right = true;
+  right =
+      forEachLine(text, [&](std::string_view line) { right = right && addDevice(line, sums); }) &&
+      right;
+  if (!right) {  // a sum that lacks a device is wrong
+    ++readings.malformed;
+    return;
+  }
+  for (const DeviceSum& sum : sums) readings.count(*sum.family, sum.sum, {path});
+}
+
 void readCgroups(const fs::path& root, const Cgroups& cgroups, Readings& readings) {
   SmallFile file;
   for (const std::string& path : cgroups.paths) {
@@ -154,6 +208,9 @@ void readCgroups(const fs::path& root, const Cgroups& cgroups, Readings& reading
     }
     if (const auto text = file.read(root, path, "/memory.events")) {
       parseCgroupMemoryEvents(*text, path, readings);
+    }
+    if (const auto text = file.read(root, path, "/io.stat")) {
+      parseCgroupIo(*text, path, readings);
     }
   }
   readings.left_out += cgroups.left_out;

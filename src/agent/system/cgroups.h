@@ -32,9 +32,11 @@ Cgroups findCgroups(const std::filesystem::path& root);
 void parseCgroupProcessor(std::string_view text, std::string_view path, Readings& readings);
 void parseCgroupMemory(std::string_view text, std::string_view path, Readings& readings);
 void parseCgroupMemoryEvents(std::string_view text, std::string_view path, Readings& readings);
+// It sums over all devices, and shows nothing if one of them is malformed.
+void parseCgroupIo(std::string_view text, std::string_view path, Readings& readings);
 
-// Reads cpu.stat, memory.current and memory.events of each. A cgroup lacks files if it has no
-// controller for them, and all of them if it has just ended.
+// Reads cpu.stat, memory.current, memory.events and io.stat of each. A cgroup lacks files if it has
+// no controller for them, and all of them if it has just ended.
 void readCgroups(const std::filesystem::path& root, const Cgroups& cgroups, Readings& readings);
 
 }  // namespace pingloom::agent::system

@@ -19,6 +19,10 @@ using testing::ElementsAre;
 constexpr std::string_view kCpuStat =
     "usage_usec 63273826957\nuser_usec 56774288457\nsystem_usec 6499538499\nnr_periods 10\n"
     "nr_throttled 3\nthrottled_usec 2500000\n";
+constexpr std::string_view kIoStat =
+    "8:0 rbytes=8192 wbytes=4096 rios=2 wios=1 dbytes=512 dios=1\n"
+    "259:1 rbytes=100 wbytes=200 rios=3 wios=4 dbytes=0 dios=0 cost.usage=7\n"
+    "7:0 \n";
 constexpr std::string_view kMemoryEvents = "low 0\nhigh 0\nmax 12\noom 3\noom_kill 2\n";
 
 class CgroupFiles : public testing::Test {
@@ -29,6 +33,7 @@ class CgroupFiles : public testing::Test {
     if (!memory) return;
     write(path + "/memory.current", "1048576\n");
     write(path + "/memory.events", kMemoryEvents);
+    write(path + "/io.stat", kIoStat);
   }
   void write(const std::string& path, std::string_view text) {
     std::ofstream(root_ / path) << text;
@@ -78,13 +83,55 @@ TEST_F(CgroupFiles, AreRead) {
   Readings readings;
   readCgroups(root_, found, readings);
   EXPECT_EQ(readings.malformed, 0U);
-  EXPECT_EQ(readings.all.size(), 4 + 2U);
+  EXPECT_EQ(readings.all.size(), 8 + 2U);
   const Readings::Values db = {"/system.slice/db.service"};
   EXPECT_DOUBLE_EQ(valueOf(readings, "pingloom_cgroup_cpu_seconds_total", db), 63273.826957);
   EXPECT_DOUBLE_EQ(valueOf(readings, "pingloom_cgroup_cpu_throttled_seconds_total", db), 2.5);
   EXPECT_EQ(valueOf(readings, "pingloom_cgroup_memory_bytes", db), 1048576);
   EXPECT_EQ(valueOf(readings, "pingloom_cgroup_oom_kills_total", db), 2);
+  EXPECT_EQ(valueOf(readings, "pingloom_cgroup_io_read_bytes_total", db), 8292);
+  EXPECT_EQ(valueOf(readings, "pingloom_cgroup_io_written_bytes_total", db), 4296);
+  EXPECT_EQ(valueOf(readings, "pingloom_cgroup_io_reads_total", db), 5);
+  EXPECT_EQ(valueOf(readings, "pingloom_cgroup_io_writes_total", db), 5);
   EXPECT_EQ(valueOf(readings, "pingloom_cgroup_memory_bytes", {"/user.slice"}), -1);
+}
+
+TEST_F(CgroupFiles, HaveNoIoThatLacksADevice) {
+  const auto with = [](std::string_view text, Readings& readings) {
+    parseCgroupIo(text, "/a", readings);
+  };
+  expectNonsenseIsHarmless(kIoStat, with);
+  for (std::size_t size = 1; size < kIoStat.size(); ++size) {
+    Readings readings;
+    with(kIoStat.substr(0, size), readings);
+    const bool whole_lines = kIoStat[size - 1] == '\n';
+    EXPECT_EQ(readings.all.size(), whole_lines ? 4U : 0U) << size << " bytes";
+    EXPECT_EQ(readings.malformed, whole_lines ? 0U : 1U) << size << " bytes";
+  }
+  for (const char* wrong :
+       {"8 rbytes=1\n", "8:0 rbytes\n", "8:0 rbytes=\n", "8:0 wios=-1\n", "\n8:0 rios=1\n",
+        "8:0 rbytes=18446744073709551616\n", "8:0 rbytes=18446744073709551615\n8:1 rbytes=1\n"}) {
+    Readings readings;
+    with(wrong, readings);
+    EXPECT_EQ(readings.all.size(), 0U) << wrong;
+    EXPECT_EQ(readings.malformed, 1U) << wrong;
+  }
+  Readings readings;
+  with("", readings);
+  EXPECT_EQ(valueOf(readings, "pingloom_cgroup_io_reads_total", {"/a"}), 0) << "no device yet";
+}
+
+TEST_F(CgroupFiles, OfManyDevicesAreReadWhole) {
+  make("a.slice");
+  std::string many;
+  for (int i = 0; i < 128; ++i) {
+    many += "259:" + std::to_string(i) +
+            " rbytes=1234567890123456 wbytes=1 rios=1234567890 wios=1 dbytes=0 dios=0\n";
+  }
+  write("a.slice/io.stat", many);
+  Readings readings;
+  readCgroups(root_, {{"/a.slice"}, 0}, readings);
+  EXPECT_EQ(valueOf(readings, "pingloom_cgroup_io_writes_total", {"/a.slice"}), 128);
 }
 
 TEST_F(CgroupFiles, OfVersion2AreFoundWhereTheyAre) {
