@@ -71,6 +71,7 @@ type definition struct {
 	unit        float64
 	name, help  string
 	labels      []label   // sorted by name
+	environment bool      // whether some of them come from the environment
 	bounds      []float64 // a histogram's, if it has no shape; a summary's quantiles
 	first       int       // the first slot; set by the page
 	slots       int
@@ -144,9 +145,10 @@ func makeDefinition(metric Metric, kind metricKind, bounds []float64, common com
 	if err != nil {
 		return nil, badArgument(metric.Name, err.Error())
 	}
+	own := len(labels)
 	labels = sorted(common.addEnvironment(labels))
 	made := &definition{kind: kind, ownLine: metric.OwnLine, unit: 1, name: metric.Name,
-		help: metric.Help, labels: labels, slots: 1}
+		help: metric.Help, labels: labels, environment: len(labels) > own, slots: 1}
 	if kind == kindInfo {
 		made.slots = 0
 	}

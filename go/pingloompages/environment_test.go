@@ -110,6 +110,26 @@ func TestTheAgentIsToldTheEnvironment(test *testing.T) {
 	}
 }
 
+func TestTheEnvironmentFillsNoGroup(test *testing.T) {
+	test.Setenv("OTEL_RESOURCE_ATTRIBUTES", "a="+strings.Repeat("a", 250)+",b="+strings.Repeat("b", 250))
+	pages := open(test, Options{Socket: socketOf(test)})
+	group, _ := pages.NewGroup()
+	help := strings.Repeat("x", 400)
+	for round := 0; round < 2; round++ { // the second time all are there
+		for i := 0; i < pageSlots; i++ {
+			if _, err := pages.Counter(Metric{Name: fmt.Sprint("counter_", i), Help: help, Group: group}); err != nil {
+				test.Fatal(i, err)
+			}
+		}
+	}
+	if _, err := pages.Counter(Metric{Name: "one_more", Group: group}); !errors.Is(err, ErrFull) {
+		test.Error(err)
+	}
+	if status := pages.Status(); status.Metrics != pageSlots {
+		test.Errorf("%+v", status)
+	}
+}
+
 func TestAGivenNameWinsAndAMistakeInTheEnvironmentIsReported(test *testing.T) {
 	test.Setenv("OTEL_RESOURCE_ATTRIBUTES", "pod")
 	test.Setenv("OTEL_SERVICE_NAME", "from-env")

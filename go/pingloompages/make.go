@@ -1,6 +1,7 @@
 package pingloompages
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -100,12 +101,22 @@ func (p *Pages) makeMetric(metric Metric, kind metricKind, bounds []float64) (*p
 	if p == nil {
 		return nil, badArgument(fmt.Sprintf("%.130q", metric.Name), "the pages were not opened")
 	}
-	definition, err := makeDefinition(metric, kind, bounds, p.labels)
+	p.making.Lock()
+	defer p.making.Unlock()
+	made, err := p.makeWith(p.labels, metric, kind, bounds)
+	if errors.Is(err, ErrFull) {
+		// Where there is no room for the environment's labels, they give way.
+		return p.makeWith(commonLabels{application: p.labels.application}, metric, kind, bounds)
+	}
+	return made, err
+}
+
+// makeWith makes a metric with these labels beside its own. REQUIRES: making is held.
+func (p *Pages) makeWith(common commonLabels, metric Metric, kind metricKind, bounds []float64) (*placed, error) {
+	definition, err := makeDefinition(metric, kind, bounds, common)
 	if err != nil {
 		return nil, err
 	}
-	p.making.Lock()
-	defer p.making.Unlock()
 	if p.isClosed() {
 		return nil, badArgument(metric.Name, "the pages are closed")
 	}

@@ -53,8 +53,11 @@ func (p *page) hasRoom(metric *definition) bool {
 	if metric.kind == kindInfo && p.infos >= maxInfos {
 		return false
 	}
-	return p.firstSlot(metric)+metric.slots <= pageSlots &&
-		p.schemaBytes+metric.schemaBytes <= maxSchemaBytes
+	most := maxSchemaBytes
+	if p.grouped() && metric.environment {
+		most /= 4 // a group has this page only, so the environment leaves most of it to the application
+	}
+	return p.firstSlot(metric)+metric.slots <= pageSlots && p.schemaBytes+metric.schemaBytes <= most
 }
 
 // add adds a metric for which there is room.

@@ -73,9 +73,12 @@ impl Page {
     }
 
     pub fn has_room(&self, metric: &Definition) -> bool {
+        // A group has this page only, so the environment leaves most of it to the application.
+        let scarce = self.is_grouped() && metric.has_environment;
+        let most = if scarce { MAX_SCHEMA_BYTES / 4 } else { MAX_SCHEMA_BYTES };
         (metric.kind != Kind::Info || self.infos < MAX_INFOS)
             && self.first_slot(metric) + usize::from(metric.slots) <= SLOTS
-            && self.schema_bytes + metric.schema_bytes <= MAX_SCHEMA_BYTES
+            && self.schema_bytes + metric.schema_bytes <= most
     }
 
     /// REQUIRES: has_room().

@@ -41,7 +41,8 @@ pub struct Definition {
     pub own_line: bool,
     pub name: String,
     help: String,
-    labels: Labels, // its own and the environment's, sorted
+    labels: Labels,            // its own and the environment's, sorted
+    pub has_environment: bool, // whether some of them come from the environment
     pub unit: f64,
     /// None: it is no histogram, or has bounds.
     pub shape: Option<Shape>,
@@ -109,8 +110,9 @@ pub fn check_labels(labels: &Labels, common: &Labels) -> Result<Labels, Error> {
 }
 
 /// Adds labels of the environment to those of a metric as far as there is room. Labels of the same
-/// name that the metric or the application has win.
-fn add_environment(labels: &mut Labels, common: &CommonLabels) {
+/// name that the metric or the application has win. Returns whether it added any.
+fn add_environment(labels: &mut Labels, common: &CommonLabels) -> bool {
+    let own = labels.len();
     for one in &common.environment {
         if labels.len() + common.application.len() >= MAX_LABELS {
             break;
@@ -120,6 +122,7 @@ fn add_environment(labels: &mut Labels, common: &CommonLabels) {
         }
     }
     labels.sort();
+    labels.len() > own
 }
 
 fn check_bounds(name: &str, bounds: &[f64]) -> Result<u16, Error> {
@@ -178,7 +181,7 @@ impl Definition {
         }
         let mut labels = check_labels(&metric.labels, &common.application)
             .map_err(|error| Error::bad(name, &error.to_string()))?;
-        add_environment(&mut labels, common);
+        let has_environment = add_environment(&mut labels, common);
         let unit = match kind {
             Kind::Counter | Kind::Histogram => metric.unit,
             Kind::Gauge | Kind::Info | Kind::Summary => 1.0,
@@ -206,6 +209,7 @@ impl Definition {
             name: name.clone(),
             help: metric.help.clone(),
             labels,
+            has_environment,
             unit,
             shape,
             bounds: bounds.unwrap_or_default().to_vec(),

@@ -1,5 +1,6 @@
+use crate::core::Core;
 use crate::definition::{check_application, check_labels, CommonLabels, Definition, Kind, Labels};
-use crate::{ErrorKind, Metric, Shape};
+use crate::{ErrorKind, Group, Metric, Shape};
 
 fn check(metric: &Metric, kind: Kind, bounds: Option<&[f64]>) -> Option<ErrorKind> {
     Definition::check(metric, kind, true, bounds, &CommonLabels::default())
@@ -100,4 +101,21 @@ fn the_environment_gives_way() {
     assert_eq!((made.len(), &*made[28]), (30, "z"), "the first one has the last place");
     let full = labels_of(&many.label("more", "1"), &common);
     assert!(full.len() == 30 && !full.contains(&"env".to_string()), "{full:?}");
+}
+
+#[test]
+fn the_environment_fills_no_group() {
+    let environment = vec![("a".to_string(), "x".repeat(250)), ("b".to_string(), "x".repeat(250))];
+    let common = CommonLabels { environment, ..CommonLabels::default() };
+    let core = Core::new("/nonexistent/pages.sock".into(), "tested", common, None);
+    let group = Group { memory: Some(core.make_group().unwrap()) };
+    let make = |n: usize| {
+        let metric = Metric::new(format!("counter_{n}")).help("x".repeat(400)).group(&group);
+        core.make(&metric, Kind::Counter, true, None)
+    };
+    for n in (0..504).chain(0..504) {
+        assert!(make(n).is_ok(), "metric {n}"); // the second time all are there
+    }
+    assert_eq!(make(504).err().map(|error| error.kind()), Some(ErrorKind::Full));
+    assert_eq!((core.status().metrics, core.status().pages), (504, 1));
 }

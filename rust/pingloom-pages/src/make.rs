@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::book::Page;
 use crate::core::{lock, Catalogue, Core, Place};
-use crate::definition::{Definition, Kind};
+use crate::definition::{CommonLabels, Definition, Kind};
 use crate::metric::Membership;
 use crate::page::{Mapping, GROUPED};
 use crate::session::Wanted;
@@ -31,10 +31,20 @@ impl Core {
         shared: bool,
         bounds: Option<&[f64]>,
     ) -> Result<Made, Error> {
-        let definition = Definition::check(metric, kind, shared, bounds, &self.labels)?;
-        let key = definition.key();
         let mut catalogue = lock(&self.catalogue);
-        let place = self.place(&mut catalogue, metric.group.as_ref(), definition)?;
+        let mut place_with = |labels: &CommonLabels| -> Result<(Place, String), Error> {
+            let definition = Definition::check(metric, kind, shared, bounds, labels)?;
+            let key = definition.key();
+            Ok((self.place(&mut catalogue, metric.group.as_ref(), definition)?, key))
+        };
+        let (place, key) = match place_with(&self.labels) {
+            // Where there is no room for the environment's labels, they give way.
+            Err(error) if error.kind() == ErrorKind::Full => {
+                let application = self.labels.application.clone();
+                place_with(&CommonLabels { application, ..CommonLabels::default() })?
+            }
+            placed => placed?,
+        };
         let mut writer = None;
         if !shared && matches!(kind, Kind::Counter | Kind::Histogram) {
             writer = Some(catalogue.claim(&key).ok_or_else(|| {

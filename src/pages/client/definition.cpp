@@ -153,7 +153,7 @@ Outcome makeDefinition(const pingloom_metric& metric, pingloom_metric_kind kind,
       !labels.ok()) {
     return badArgument(made->name, labels.text);
   }
-  addEnvironment(common.environment, common.application, &made->labels);
+  made->has_environment = addEnvironment(common.environment, common.application, &made->labels);
   Outcome shaped;
   if (kind == PINGLOOM_HISTOGRAM || kind == PINGLOOM_COUNTER) shaped = setUnit(metric, made);
   made->slots = kind == PINGLOOM_INFO ? 0 : 1;

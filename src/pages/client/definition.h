@@ -41,9 +41,10 @@ struct Definition {
   double unit = 1;
   std::string name;
   std::string help;
-  std::vector<Label> labels;   // sorted by name
-  std::vector<double> bounds;  // a histogram's, if it has no shape; a summary's quantiles
-  std::uint16_t first = 0;     // first slot; set by the page on which it is placed
+  std::vector<Label> labels;     // sorted by name
+  bool has_environment = false;  // whether some of them come from the environment
+  std::vector<double> bounds;    // a histogram's, if it has no shape; a summary's quantiles
+  std::uint16_t first = 0;       // first slot; set by the page on which it is placed
   std::uint16_t slots = 0;
   std::size_t schema_bytes = 0;  // the size of encode()
 

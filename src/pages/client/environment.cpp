@@ -121,8 +121,9 @@ std::string applicationName(const char* service, const char* otherwise) {
   return otherwise;
 }
 
-void addEnvironment(const std::vector<Label>& environment, const std::vector<Label>& common,
+bool addEnvironment(const std::vector<Label>& environment, const std::vector<Label>& common,
                     std::vector<Label>* labels) {
+  const std::size_t own = labels->size();
   for (const Label& label : environment) {
     if (labels->size() + common.size() >= kMaxLabels) break;
     const auto same = [&label](const Label& other) { return other.name == label.name; };
@@ -133,6 +134,7 @@ void addEnvironment(const std::vector<Label>& environment, const std::vector<Lab
     labels->push_back(label);
   }
   std::sort(labels->begin(), labels->end());
+  return labels->size() > own;
 }
 
 }  // namespace pingloom::pages::client

@@ -24,8 +24,9 @@ Outcome readAttributes(const char* text, std::vector<Label>* labels);
 std::string applicationName(const char* service, const char* otherwise);
 
 // Adds as many of the environment's labels as a metric has room for, the first ones first. Labels
-// of the same name in `common` or `labels` win. Leaves `labels` sorted.
-void addEnvironment(const std::vector<Label>& environment, const std::vector<Label>& common,
+// of the same name in `common` or `labels` win. Leaves `labels` sorted. Returns whether it added
+// any.
+bool addEnvironment(const std::vector<Label>& environment, const std::vector<Label>& common,
                     std::vector<Label>* labels);
 
 }  // namespace pingloom::pages::client

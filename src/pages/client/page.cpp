@@ -42,8 +42,11 @@ std::size_t Page::firstSlot(const Definition& metric) const {
 
 bool Page::hasRoom(const Definition& metric) const {
   if (metric.kind == PINGLOOM_INFO && infos_ >= kMaxInfos) return false;
+  // A group has this page only, so the environment leaves most of it to the application.
+  const std::size_t most =
+      grouped() && metric.has_environment ? kMaxSchemaBytes / 4 : kMaxSchemaBytes;
   return firstSlot(metric) + metric.slots <= PINGLOOM_PAGE_SLOTS &&
-         schema_bytes_ + metric.schema_bytes <= kMaxSchemaBytes;
+         schema_bytes_ + metric.schema_bytes <= most;
 }
 
 std::uint64_t* Page::add(Definition metric) {

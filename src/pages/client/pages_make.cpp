@@ -15,12 +15,16 @@ constexpr std::size_t kMaxPages = 1024;  // each needs a descriptor
 
 Outcome Pages::makeMetric(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
                           const std::vector<double>& bounds, Placed* at) {
-  Definition definition;
-  Outcome outcome = makeDefinition(metric, kind, shared, bounds, labels_, &definition);
-  if (!outcome.ok()) return outcome;
   const std::lock_guard creating(creating_);
   Metric made{};
-  outcome = addMetric(metric.group, std::move(definition), &made);
+  const auto addWith = [&](const CommonLabels& labels) {
+    Definition definition;
+    Outcome outcome = makeDefinition(metric, kind, shared, bounds, labels, &definition);
+    return outcome.ok() ? addMetric(metric.group, std::move(definition), &made) : outcome;
+  };
+  Outcome outcome = addWith(labels_);
+  // Where there is no room for the environment's labels, they give way.
+  if (outcome.error == PINGLOOM_FULL) outcome = addWith({labels_.application, {}});
   if (!outcome.ok()) return outcome;
   const Definition& placed = made.page->metric(made.index);
   *at = {made.page->page()->slots + placed.first, placed.shape, placed.bounds.data(),

@@ -150,6 +150,32 @@ TEST(Environment, IsToldToTheAgent) {
   pingloom_pages_close(pages);
 }
 
+TEST(Environment, FillsNoGroup) {
+  const Variables variables(("a=" + std::string(250, 'a') + ",b=" + std::string(250, 'b')).c_str(),
+                            "");
+  Client client("/nonexistent/pages.sock");
+  pingloom_group group;
+  ASSERT_EQ(pingloom_group_make(client, &group), PINGLOOM_OK);
+  const std::string help(400, 'x');
+  std::uint64_t* last = nullptr;
+  for (int round = 0; round < 2; ++round) {  // the second time all are there
+    for (int i = 0; i < PINGLOOM_PAGE_SLOTS; ++i) {
+      const std::string name = "counter_" + std::to_string(i);
+      pingloom_metric metric{};
+      metric.name = name.c_str();
+      metric.help = help.c_str();
+      metric.group = &group;
+      pingloom_counter counter;
+      ASSERT_EQ(pingloom_counter_make(client, &metric, &counter), PINGLOOM_OK) << name;
+      if (i + 1 < PINGLOOM_PAGE_SLOTS) continue;
+      EXPECT_TRUE(last == nullptr || last == counter.slot);
+      last = counter.slot;
+    }
+  }
+  client.counter("one_more", &group, PINGLOOM_FULL);
+  EXPECT_EQ(client.status().metrics, static_cast<std::uint32_t>(PINGLOOM_PAGE_SLOTS));
+}
+
 TEST(Environment, AGivenNameWinsAndAMistakeIsReported) {
   SocketFolder folder;
   ScriptedAgent agent(folder.socket());
