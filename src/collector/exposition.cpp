@@ -20,7 +20,9 @@ LabelText labelsOf(const AgentView& agent, const PageInfo& page, const pages::La
     for (const auto& [name, value] : from) {
       const bool reserved = name == "host" || name == "application" || name == "pid" ||
                             (name == "owner" && page.numbered) ||
-                            (name == pages::kQuantileLabel && summary);
+                             (name == "pod_uid" && !page.pod.uid.empty()) ||
+                             (name == "container_id" && !page.pod.container.empty()) ||
+                             (name == pages::kQuantileLabel && summary);
       labels.emplace(reserved ? "exported_" + name : name, value);
     }
   };
@@ -30,6 +32,8 @@ LabelText labelsOf(const AgentView& agent, const PageInfo& page, const pages::La
   labels["application"] = page.application;
   labels["pid"] = std::to_string(page.process);
   if (page.numbered) labels["owner"] = std::to_string(page.owner);
+  if (!page.pod.uid.empty()) labels["pod_uid"] = page.pod.uid;
+  if (!page.pod.container.empty()) labels["container_id"] = page.pod.container;
   LabelText text;
   for (const auto& [name, value] : labels) text.add(name, value);
   return text;

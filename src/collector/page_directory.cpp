@@ -141,6 +141,10 @@ tl::expected<std::shared_ptr<const PageInfo>, PageFault> PageDirectory::infoOf(
   info->application = page.application();
   info->user = page.user();
   info->process = page.process();
+  if (isPodUid(page.pod_uid())) {
+    info->pod.uid = page.pod_uid();
+    if (isContainer(page.container_id())) info->pod.container = page.container_id();
+  }
   info->numbered = page.namesake() || page.process() == 0 ||
                    shared_before_.contains({page.application(), page.process()});
   info->schema_bytes = raw.size();

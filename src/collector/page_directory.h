@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/pod.h"
 #include "pages/schema.h"
 
 namespace pingloom::wire {
@@ -32,6 +33,7 @@ struct PageInfo {
   pages::Labels labels;
   std::uint32_t user = 0;
   std::uint32_t process = 0;
+  Pod pod;  // without a uid if it is in none
   // Whether its series have the label `owner`, because others share its application and process.
   bool numbered = false;
   pages::Schema schema;

@@ -77,6 +77,8 @@ Json pageJson(const PageView& page, Nanos now) {
                {"slots", page.slots},
                {"age_seconds", nullptr},
                {"metrics", Json::array()}};
+  if (!info.pod.uid.empty()) json["pod_uid"] = info.pod.uid;
+  if (!info.pod.container.empty()) json["container_id"] = info.pod.container;
   if (page.read != 0) json["age_seconds"] = static_cast<double>(now - page.read) / 1e9;
   for (std::size_t i = 0; i < info.schema.size(); ++i) {
     const pages::Metric& metric = info.schema[i];

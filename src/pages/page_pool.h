@@ -21,6 +21,7 @@
 #include "common/error.h"
 #include "common/fd.h"
 #include "common/page_owner.h"
+#include "common/pod.h"
 #include "common/time.h"
 #include "pages/page_range.h"
 #include "pages/registration.h"
@@ -35,6 +36,7 @@ struct Owner {
   Labels labels;
   std::uint32_t user = 0;  // the user id that the kernel reports
   std::uint32_t process = 0;
+  Pod pod;  // without a uid if it is in none
   // Whether application and process do not identify the owner: an earlier owner has the same ones,
   // or the owner is in another pid namespace and `process` is 0. It never changes, so that a series
   // of metrics always belongs to the same owner.

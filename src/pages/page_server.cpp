@@ -30,6 +30,8 @@ void describe(const Page& page, wire::DirectoryPage& out) {
   out.set_user(page.owner->user);
   out.set_process(page.owner->process);
   out.set_namesake(page.owner->namesake);
+  out.set_pod_uid(page.owner->pod.uid);
+  out.set_container_id(page.owner->pod.container);
   out.set_schema(page.schema.data(), page.schema.size());
   out.set_schema_version(page.schema_version);
 }

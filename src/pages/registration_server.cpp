@@ -241,6 +241,7 @@ bool RegistrationServer::takeRegister(Connection& connection, Message body) {
     return false;
   }
   owner.labels = std::move(*labels);
+  owner.pod = podOfPeer(options_.processes, owner.process);
   owner.namesake = hasNamesake(owner);
   connection.owner = pool_.addOwner(std::move(owner));
   --strangers_;

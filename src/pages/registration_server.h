@@ -31,6 +31,7 @@ struct RegistrationOptions {
   // connect, and only these users and groups are served.
   std::vector<uid_t> users;
   std::vector<gid_t> groups;
+  std::filesystem::path processes = "/proc";  // where the cgroups of applications are told
 };
 
 // Indexed by Refusal, which begins with 1.

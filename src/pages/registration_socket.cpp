@@ -1,6 +1,8 @@
 #include "pages/registration_socket.h"
 
+#include <fcntl.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -67,6 +69,18 @@ std::optional<ucred> peerOf(int socket) {
   socklen_t size = sizeof peer;
   if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
   return peer;
+}
+
+Pod podOfPeer(const std::filesystem::path& processes, std::uint32_t process) {
+  constexpr std::size_t kMaxCgroups = 16384;  // a line of version 1 for each of a dozen controllers
+  if (process == 0) return {};
+  const std::string path = (processes / std::to_string(process) / "cgroup").string();
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return {};
+  std::string text(kMaxCgroups, '\0');
+  const ssize_t got = read(file.get(), text.data(), text.size());
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return podOfProcess(text).value_or(Pod{});
 }
 
 std::vector<gid_t> peerGroups(int socket) {

@@ -10,6 +10,7 @@
 
 #include "agent/system/fields.h"
 #include "common/fd.h"
+#include "common/pod.h"
 
 namespace pingloom::agent::system {
 namespace {
@@ -23,38 +24,38 @@ constexpr std::size_t kMaxFolders = 65536;    // that are looked at in one level
 constexpr Family kProcessorTime = {"pingloom_cgroup_cpu_seconds_total",
                                    "Seconds for which the cgroup's tasks ran.",
                                    Kind::kCounter,
-                                   {"cgroup"},
+                                   {"cgroup", "pod_uid"},
                                    kMicrosecond};
 constexpr Family kThrottled = {"pingloom_cgroup_cpu_throttled_seconds_total",
                                "Seconds for which the cgroup's limit kept its tasks from running.",
                                Kind::kCounter,
-                               {"cgroup"},
+                               {"cgroup", "pod_uid"},
                                kMicrosecond};
 constexpr Family kMemoryUsed = {"pingloom_cgroup_memory_bytes",
                                 "Memory of the cgroup, with cached files.",
                                 Kind::kGauge,
-                                {"cgroup"}};
+                                {"cgroup", "pod_uid"}};
 constexpr Family kOomKills = {"pingloom_cgroup_oom_kills_total",
                               "Processes of the cgroup that were killed for lack of memory.",
                               Kind::kCounter,
-                              {"cgroup"}};
+                              {"cgroup", "pod_uid"}};
 
 constexpr Family kReadBytes = {"pingloom_cgroup_io_read_bytes_total",
                                "Bytes that the cgroup's tasks read from devices.",
                                Kind::kCounter,
-                               {"cgroup"}};
+                               {"cgroup", "pod_uid"}};
 constexpr Family kWrittenBytes = {"pingloom_cgroup_io_written_bytes_total",
                                   "Bytes that the cgroup's tasks wrote to devices.",
                                   Kind::kCounter,
-                                  {"cgroup"}};
+                                  {"cgroup", "pod_uid"}};
 constexpr Family kReads = {"pingloom_cgroup_io_reads_total",
                            "Reads by the cgroup's tasks from devices.",
                            Kind::kCounter,
-                           {"cgroup"}};
+                           {"cgroup", "pod_uid"}};
 constexpr Family kWrites = {"pingloom_cgroup_io_writes_total",
                             "Writes by the cgroup's tasks to devices.",
                             Kind::kCounter,
-                            {"cgroup"}};
+                            {"cgroup", "pod_uid"}};
 
 struct DeviceSum {
   std::string_view key;
@@ -81,11 +82,11 @@ bool addDevice(std::string_view line, DeviceSums& sums) {
 
 // Adds the number of the line that begins with `key`, if there is one.
 void addNumberOf(std::string_view text, std::string_view key, const Family& family,
-                 std::string_view path, Readings& readings) {
+                 const Readings::Values& labels, Readings& readings) {
   (void)forEachLine(text, [&](std::string_view line) {
     if (takeWord(line) != key) return;
     if (const auto value = takeNumber(line)) {
-      readings.count(family, *value, {path});
+      readings.count(family, *value, labels);
     } else {
       ++readings.malformed;
     }
@@ -152,38 +153,43 @@ Cgroups findCgroups(const fs::path& root) {
     for (const std::string& path : level) {
       if (depth <= kLevels || holdsPods(path)) addBelow(root, path, next);
     }
-    const std::size_t room = std::min(next.size(), kMaxCgroups - cgroups.paths.size());
-    cgroups.left_out += next.size() - room;
-    cgroups.paths.insert(cgroups.paths.end(), next.begin(),
-                         next.begin() + static_cast<std::ptrdiff_t>(room));
+    for (const std::string& path : next) {
+      if (cgroups.shown.size() == kMaxCgroups) {
+        ++cgroups.left_out;
+      } else {
+        cgroups.shown.push_back({path, podOfCgroup(path).value_or(Pod{}).uid});
+      }
+    }
     level = std::move(next);
   }
   return cgroups;
 }
 
-void parseCgroupProcessor(std::string_view text, std::string_view path, Readings& readings) {
-  addNumberOf(text, "usage_usec", kProcessorTime, path, readings);
-  addNumberOf(text, "throttled_usec", kThrottled, path, readings);
+void parseCgroupProcessor(std::string_view text, const Readings::Values& labels,
+                          Readings& readings) {
+  addNumberOf(text, "usage_usec", kProcessorTime, labels, readings);
+  addNumberOf(text, "throttled_usec", kThrottled, labels, readings);
   countCut(text, readings);
 }
 
-void parseCgroupMemory(std::string_view text, std::string_view path, Readings& readings) {
+void parseCgroupMemory(std::string_view text, const Readings::Values& labels, Readings& readings) {
   const bool whole = text.ends_with('\n');
   if (whole) text.remove_suffix(1);
   const auto value = number(text);
   if (whole && value) {
-    readings.gauge(kMemoryUsed, static_cast<double>(*value), {path});
+    readings.gauge(kMemoryUsed, static_cast<double>(*value), labels);
   } else {
     ++readings.malformed;
   }
 }
 
-void parseCgroupMemoryEvents(std::string_view text, std::string_view path, Readings& readings) {
-  addNumberOf(text, "oom_kill", kOomKills, path, readings);
+void parseCgroupMemoryEvents(std::string_view text, const Readings::Values& labels,
+                             Readings& readings) {
+  addNumberOf(text, "oom_kill", kOomKills, labels, readings);
   countCut(text, readings);
 }
 
-void parseCgroupIo(std::string_view text, std::string_view path, Readings& readings) {
+void parseCgroupIo(std::string_view text, const Readings::Values& labels, Readings& readings) {
   DeviceSums sums = {
       {{"rbytes", &kReadBytes}, {"wbytes", &kWrittenBytes}, {"rios", &kReads}, {"wios", &kWrites}}};
   bool right = true;
@@ -194,23 +200,24 @@ void parseCgroupIo(std::string_view text, std::string_view path, Readings& readi
     ++readings.malformed;
     return;
   }
-  for (const DeviceSum& sum : sums) readings.count(*sum.family, sum.sum, {path});
+  for (const DeviceSum& sum : sums) readings.count(*sum.family, sum.sum, labels);
 }
 
 void readCgroups(const fs::path& root, const Cgroups& cgroups, Readings& readings) {
   SmallFile file;
-  for (const std::string& path : cgroups.paths) {
+  for (const auto& [path, pod_uid] : cgroups.shown) {
+    const Readings::Values labels = {path, pod_uid};
     if (const auto text = file.read(root, path, "/cpu.stat")) {
-      parseCgroupProcessor(*text, path, readings);
+      parseCgroupProcessor(*text, labels, readings);
     }
     if (const auto text = file.read(root, path, "/memory.current")) {
-      parseCgroupMemory(*text, path, readings);
+      parseCgroupMemory(*text, labels, readings);
     }
     if (const auto text = file.read(root, path, "/memory.events")) {
-      parseCgroupMemoryEvents(*text, path, readings);
+      parseCgroupMemoryEvents(*text, labels, readings);
     }
     if (const auto text = file.read(root, path, "/io.stat")) {
-      parseCgroupIo(*text, path, readings);
+      parseCgroupIo(*text, labels, readings);
     }
   }
   readings.left_out += cgroups.left_out;

@@ -19,21 +19,27 @@ constexpr std::size_t kMaxCgroups = 512;
 // `unified`. Returns nullopt on a host that has version 1 only.
 std::optional<std::filesystem::path> cgroupRoot(const std::filesystem::path& mounted);
 
+struct Cgroup {
+  std::string path;     // below the root: "/system.slice/ssh.service"
+  std::string pod_uid;  // "" if it is in no pod
+};
 struct Cgroups {
-  std::vector<std::string> paths;  // below the root: "/system.slice/ssh.service"
-  std::size_t left_out = 0;        // beyond kMaxCgroups
+  std::vector<Cgroup> shown;
+  std::size_t left_out = 0;  // beyond kMaxCgroups
 };
 
 // Finds the cgroups of the first two levels, which are slices and services, and those of a third
 // one below kubepods, which are pods. Each level is complete before the next one, and in order.
 Cgroups findCgroups(const std::filesystem::path& root);
 
-// The files of the cgroup `path`, which is the label and outlives the readings.
-void parseCgroupProcessor(std::string_view text, std::string_view path, Readings& readings);
-void parseCgroupMemory(std::string_view text, std::string_view path, Readings& readings);
-void parseCgroupMemoryEvents(std::string_view text, std::string_view path, Readings& readings);
+// Each reads a file of a cgroup, whose path and pod_uid are the labels; they outlive the readings.
+void parseCgroupProcessor(std::string_view text, const Readings::Values& labels,
+                          Readings& readings);
+void parseCgroupMemory(std::string_view text, const Readings::Values& labels, Readings& readings);
+void parseCgroupMemoryEvents(std::string_view text, const Readings::Values& labels,
+                             Readings& readings);
 // It sums over all devices, and shows nothing if one of them is malformed.
-void parseCgroupIo(std::string_view text, std::string_view path, Readings& readings);
+void parseCgroupIo(std::string_view text, const Readings::Values& labels, Readings& readings);
 
 // Reads cpu.stat, memory.current, memory.events and io.stat of each. A cgroup lacks files if it has
 // no controller for them, and all of them if it has just ended.

@@ -23,6 +23,7 @@ MetricOptions optionsOf(const Reading& reading) {
   options.help = reading.family->help;
   options.unit = reading.family->unit;
   for (std::size_t i = 0; i < Family::kMaxLabels && reading.family->labels[i] != nullptr; ++i) {
+    if (reading.labels[i].empty()) continue;  // to Prometheus the same as no label
     options.labels.emplace_back(reading.family->labels[i], reading.labels[i]);
   }
   return options;

@@ -254,6 +254,23 @@ TEST(Exposition, WhoItIsOfIsNotForApplicationsToSay) {
                              "host=\"a\",pid=\"5\",zone=\"x\"}"));
 }
 
+TEST(Exposition, OwnersInPodsHaveTheirPodsLabels) {
+  const auto in = [](const Pod& pod) {
+    PageView made =
+        page({metric(PINGLOOM_GAUGE, "g", 0, {{"container_id", "c"}, {"pod_uid", "p"}})}, {0});
+    auto info = std::make_shared<PageInfo>(*made.info);
+    info->pod = pod;
+    made.info = info;
+    return text(agent({made}));
+  };
+  EXPECT_THAT(in({}), HasSubstr("g{application=\"shop\",container_id=\"c\",host=\"a\",pid=\"5\","
+                                "pod_uid=\"p\"}"));
+  EXPECT_THAT(in({"uid", "id"}),
+              HasSubstr("g{application=\"shop\",container_id=\"id\",exported_container_id=\"c\","
+                        "exported_pod_uid=\"p\",host=\"a\",pid=\"5\",pod_uid=\"uid\"}"));
+  EXPECT_THAT(in({"uid", ""}), HasSubstr("container_id=\"c\",exported_pod_uid=\"p\""));
+}
+
 TEST(Exposition, OwnersOfTheSameNameAreToldApartByTheirNumber) {
   const auto of = [](std::uint64_t owner, bool numbered, std::uint64_t value) {
     PageView made = page({metric(PINGLOOM_COUNTER, "c_total", 0, {{"owner", "me"}})}, {value});

@@ -166,6 +166,28 @@ TEST_F(RegistrationServerTest, GivesPagesUntilTheConnectionEnds) {
   EXPECT_EQ(server->connections(), 0U);
 }
 
+TEST_F(RegistrationServerTest, FindsThePodOfAProcess) {
+  namespace fs = std::filesystem;
+  const std::string uid = "2b1c5a7e-93d0-4f0a-8a54-0c9c3b5f7d21";
+  options.processes = options.socket.parent_path();
+  const fs::path cgroup = options.processes / std::to_string(getpid()) / "cgroup";
+  listen();
+  const auto podOf = [&] {
+    const auto app = registered();
+    ask(*app, MessageType::kPage, 1, kNoFlags);
+    return pool->changesSince(0).back().page->owner->pod;
+  };
+  EXPECT_EQ(podOf(), Pod()) << "its file cannot be read";
+  fs::create_directories(cgroup.parent_path());
+  const auto in = [&](const std::string& path) { std::ofstream(cgroup) << "0::" << path << '\n'; };
+  in("/system.slice/ssh.service");
+  EXPECT_EQ(podOf(), Pod());
+  in("/kubepods/burstable/pod" + uid + "/" + std::string(64, 'a'));
+  EXPECT_EQ(podOf(), (Pod{uid, "aaaaaaaaaaaa"}));
+  std::ofstream(cgroup) << std::string(20000, '\n') << "0::/kubepods/pod" << uid << '\n';
+  EXPECT_EQ(podOf(), Pod()) << "no kernel writes that much";
+}
+
 TEST_F(RegistrationServerTest, NamesakesAreToldApartForLife) {
   listen();
   std::vector<std::unique_ptr<Peer>> apps;

@@ -43,6 +43,12 @@ class CgroupFiles : public testing::Test {
   const fs::path root_ = directory_.path() / "cgroup";
 };
 
+std::vector<std::string> pathsOf(const Cgroups& cgroups) {
+  std::vector<std::string> paths;
+  for (const Cgroup& cgroup : cgroups.shown) paths.push_back(cgroup.path);
+  return paths;
+}
+
 TEST_F(CgroupFiles, AreFoundToTheDepthThatIsShown) {
   make("init.scope");
   make("system.slice/ssh.service/deeper");
@@ -52,7 +58,7 @@ TEST_F(CgroupFiles, AreFoundToTheDepthThatIsShown) {
   write("cgroup.procs", "1\n");
   const auto found = findCgroups(root_);
   EXPECT_THAT(
-      found.paths,
+      pathsOf(found),
       ElementsAre("/init.scope", "/kubepods", "/kubepods.slice", "/system.slice", "/user.slice",
                   "/kubepods/besteffort", "/kubepods.slice/kubepods-burstable.slice",
                   "/system.slice/ssh.service", "/user.slice/user-0.slice",
@@ -66,8 +72,8 @@ TEST_F(CgroupFiles, HaveALimit) {
     fs::create_directories(root_ / "system.slice" / std::to_string(i));
   }
   const auto found = findCgroups(root_);
-  EXPECT_EQ(found.paths.size(), kMaxCgroups);
-  EXPECT_EQ(found.paths.front(), "/system.slice");
+  EXPECT_EQ(found.shown.size(), kMaxCgroups);
+  EXPECT_EQ(found.shown.front().path, "/system.slice");
   EXPECT_EQ(found.left_out, 6U);
   Readings readings;
   readCgroups(root_, found, readings);
@@ -79,7 +85,7 @@ TEST_F(CgroupFiles, AreRead) {
   make("system.slice/db.service");
   make("user.slice", false);
   auto found = findCgroups(root_);
-  found.paths.emplace_back("/has.ended");
+  found.shown.push_back({"/has.ended", ""});
   Readings readings;
   readCgroups(root_, found, readings);
   EXPECT_EQ(readings.malformed, 0U);
@@ -96,9 +102,23 @@ TEST_F(CgroupFiles, AreRead) {
   EXPECT_EQ(valueOf(readings, "pingloom_cgroup_memory_bytes", {"/user.slice"}), -1);
 }
 
+TEST_F(CgroupFiles, OfPodsHaveTheirPods) {
+  const std::string uid = "2b1c5a7e-93d0-4f0a-8a54-0c9c3b5f7d21";
+  const std::string path = "/kubepods/burstable/pod" + uid;
+  make(path.substr(1));
+  const auto found = findCgroups(root_);
+  Readings readings;
+  readCgroups(root_, found, readings);
+  EXPECT_EQ(readings.malformed, 0U);
+  EXPECT_EQ(readings.all.size(), 8U);
+  for (const Reading& reading : readings.all) {
+    EXPECT_EQ(reading.labels, (Readings::Values{path, uid})) << reading.family->name;
+  }
+}
+
 TEST_F(CgroupFiles, HaveNoIoThatLacksADevice) {
   const auto with = [](std::string_view text, Readings& readings) {
-    parseCgroupIo(text, "/a", readings);
+    parseCgroupIo(text, {"/a"}, readings);
   };
   expectNonsenseIsHarmless(kIoStat, with);
   for (std::size_t size = 1; size < kIoStat.size(); ++size) {
@@ -130,7 +150,7 @@ TEST_F(CgroupFiles, OfManyDevicesAreReadWhole) {
   }
   write("a.slice/io.stat", many);
   Readings readings;
-  readCgroups(root_, {{"/a.slice"}, 0}, readings);
+  readCgroups(root_, {{{"/a.slice", ""}}, 0}, readings);
   EXPECT_EQ(valueOf(readings, "pingloom_cgroup_io_writes_total", {"/a.slice"}), 128);
 }
 
@@ -142,24 +162,24 @@ TEST_F(CgroupFiles, OfVersion2AreFoundWhereTheyAre) {
   EXPECT_EQ(cgroupRoot(root_), root_ / "unified");
   write("cgroup.controllers", "cpu memory\n");
   EXPECT_EQ(cgroupRoot(root_), root_);
-  EXPECT_EQ(findCgroups(directory_.path() / "none").paths.size(), 0U);
+  EXPECT_EQ(findCgroups(directory_.path() / "none").shown.size(), 0U);
 }
 
 TEST_F(CgroupFiles, MayHaveFilesThatAreCutOffOrWrong) {
-  const auto with = [](void (*parse)(std::string_view, std::string_view, Readings&)) {
-    return [parse](std::string_view text, Readings& readings) { parse(text, "/a", readings); };
+  const auto with = [](void (*parse)(std::string_view, const Readings::Values&, Readings&)) {
+    return [parse](std::string_view text, Readings& readings) { parse(text, {"/a"}, readings); };
   };
   expectTruncationsAreHarmless(kCpuStat, with(parseCgroupProcessor));
   expectNonsenseIsHarmless(kCpuStat, with(parseCgroupProcessor));
   expectTruncationsAreHarmless(kMemoryEvents, with(parseCgroupMemoryEvents));
   for (const char* wrong : {"", "\n", "5", "-1\n", "max\n", "1 2\n", "99999999999999999999\n"}) {
     Readings readings;
-    parseCgroupMemory(wrong, "/a", readings);
+    parseCgroupMemory(wrong, {"/a"}, readings);
     EXPECT_EQ(readings.all.size(), 0U) << wrong;
     EXPECT_EQ(readings.malformed, 1U) << wrong;
   }
   Readings readings;
-  parseCgroupProcessor("usage_usec\nthrottled_usec x\n", "/a", readings);
+  parseCgroupProcessor("usage_usec\nthrottled_usec x\n", {"/a"}, readings);
   EXPECT_EQ(readings.all.size(), 0U);
   EXPECT_EQ(readings.malformed, 2U);
 }
