@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { npm } from './packages.mjs';
 
 const { default: yaml } = await npm('js-yaml');
@@ -21,9 +22,10 @@ const finder = (manifests) => (kind, name) => manifests.find((each) => each.kind
 // One controller, and several in its place.
 const sets = [['controller.yaml', 'Deployment', 'pingloom-controller'], ['controllers.yaml', 'StatefulSet', 'controller']].map(
   ([file, kind, name]) => {
-    const manifests = [file, 'agent.yaml'].flatMap(documents);
+    const manifests = [file, 'agent.yaml', 'collector.yaml'].flatMap(documents);
     const find = finder(manifests);
-    const pods = [find('DaemonSet', 'pingloom-agent'), find(kind, name)].map(({ spec }) => spec.template);
+    const pods = [find('DaemonSet', 'pingloom-agent'), find(kind, name), find('Deployment', 'pingloom-collector')]
+      .map(({ spec }) => spec.template);
     return { file, manifests, find, pods };
   });
 const [{ find, pods }] = sets;
@@ -70,7 +72,10 @@ test('the patch for RDMA changes the existing container', () => {
   const [container] = patch.spec.template.spec.containers;
   assert.equal(container.name, pods[0].spec.containers[0].name);
   assert.deepEqual(typeErrors([['v1', 'Container', container]]), '');
-  assert.deepEqual(readdirSync(folder).sort(), ['agent-rdma.yaml', 'agent.yaml', 'controller.yaml', 'controllers.yaml']);
+  const [resource] = Object.keys(container.resources.limits);
+  assert.ok(pods[2].spec.containers[0].resources.limits[resource], 'the collector uses the same device');
+  assert.deepEqual(readdirSync(folder).sort(),
+    ['agent-rdma.yaml', 'agent.yaml', 'collector.yaml', 'controller.yaml', 'controllers.yaml', 'workload.yaml']);
 });
 
 function partsFit({ manifests, find, pods }) {
@@ -92,15 +97,37 @@ function partsFit({ manifests, find, pods }) {
     }
   }
   for (const service of manifests.filter(({ kind }) => kind === 'Service')) {
-    assert.deepEqual(service.spec.selector, pods[1].metadata.labels);
+    const pod = pods.find(({ metadata }) => isDeepStrictEqual(metadata.labels, service.spec.selector));
+    assert.ok(pod, service.metadata.name);
     for (const { targetPort } of service.spec.ports) {
-      assert.ok(pods[1].spec.containers[0].ports.some(({ name }) => name === targetPort), targetPort);
+      assert.ok(pod.spec.containers[0].ports.some(({ name }) => name === targetPort), targetPort);
     }
   }
   assert.ok(manifests.every(({ kind, metadata }) => kind === 'Namespace' || metadata.namespace === 'pingloom'));
 }
 
 for (const set of sets) test(`selectors, volumes and claims with ${set.file} name existing objects`, () => partsFit(set));
+
+// The folder on the host that a pod has mounted at `path`.
+function hostFolder({ volumes, containers: [{ volumeMounts }] }, path) {
+  const { name } = volumeMounts.find(({ mountPath }) => mountPath === path);
+  return volumes.find((volume) => volume.name === name).hostPath.path;
+}
+
+test('a workload has pages by the socket alone', () => {
+  const manifests = documents('workload.yaml');
+  assert.equal(typeErrors(manifests.map((each) => [each.apiVersion, each.kind, each])), '');
+  const [{ spec: { selector, template } }] = manifests;
+  assert.deepEqual(selector.matchLabels, template.metadata.labels);
+  const { spec } = template;
+  for (const shared of ['hostIPC', 'hostPID', 'hostNetwork']) assert.ok(!spec[shared], shared);
+  const [{ spec: agent }] = pods;
+  assert.equal(hostFolder(spec, '/run/pingloom'), hostFolder(agent, '/run/pingloom'));
+  assert.deepEqual(spec.securityContext.supplementalGroups, [agent.securityContext.runAsGroup]);
+  const { pages } = yaml.load(find('ConfigMap', 'pingloom-agent').data['agent.yaml']);
+  assert.equal(pages.socket, '/run/pingloom/pages.sock', 'the clients look there');
+  assert.equal(agent.hostPID, true, 'the agent sees which pod a process is in');
+});
 
 test('daemons have no privilege', () => {
   for (const { spec } of sets.flatMap((set) => set.pods)) {
