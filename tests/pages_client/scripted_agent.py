@@ -15,10 +15,12 @@ REGISTERED, GRANTED, DEFINED = 101, 102, 103
 
 
 class Owner:
-    def __init__(self, number):
+    def __init__(self, number, registration):
         self.number = number
+        self.registration = registration  # the body of the message
         self.pages = {}  # by number: the mapped memory
         self.metrics = {}  # by name: (page, first slot, slots, kind)
+        self.definitions = {}  # by name: the body of the message
 
     def slot(self, name, offset=0, kind="Q"):
         page, first, _, _ = self.metrics[name]
@@ -64,7 +66,7 @@ class Agent:
         body = data[HEAD.size:]
         owner = self.sockets[connection]
         if kind == REGISTER:
-            owner = self.sockets[connection] = Owner(len(self.owners) + 1)
+            owner = self.sockets[connection] = Owner(len(self.owners) + 1, body)
             self.answer(connection, REGISTERED, 0, struct.pack("<QI", owner.number, 16))
             self.owners.append(owner)
         elif kind in (PAGE, ADOPT):
@@ -74,7 +76,9 @@ class Agent:
             os.close(fd)
         elif kind == DEFINE:
             metric, _, first, slots, _, _, _, _, _, length = struct.unpack_from("<BBHHBBBBdB", body)
-            owner.metrics[body[19:19 + length].decode()] = (page, first, slots, metric)
+            name = body[19:19 + length].decode()
+            owner.definitions[name] = body
+            owner.metrics[name] = (page, first, slots, metric)
             self.answer(connection, DEFINED, page, b"")
         return True
 

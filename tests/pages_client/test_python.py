@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/integration")]
@@ -85,6 +86,16 @@ class Python(unittest.TestCase):
             self.assertEqual(str(owner.slot("wait_seconds", 3, kind="d")), "nan")
             self.assertEqual(owner.slot("count_only", 1, kind="d"), 4)
         summary.set(1, 1, (1, 1))  # an inert handle harms nobody
+
+    def test_labels_and_a_name_come_from_the_environment(self):
+        agent = self.agent()
+        variables = {"OTEL_RESOURCE_ATTRIBUTES": "k8s.pod.name=queue-0,kind=environment", "OTEL_SERVICE_NAME": "named"}
+        with unittest.mock.patch.dict(os.environ, variables), pingloom_pages.Pages(socket=self.socket) as pages:
+            pages.counter("jobs_total", labels={"kind": "a"})
+            self.assertTrue(self.settled(pages))
+        self.assertEqual(agent.owners[0].registration, b"\x05named\x00")
+        definition = agent.owners[0].definitions["jobs_total"]
+        self.assertTrue(definition.endswith(b"\x0ck8s_pod_name\x07\x00queue-0\x04kind\x01\x00a"), definition)
 
     def test_groups(self):
         agent = self.agent()
