@@ -17,14 +17,14 @@ Outcome Pages::makeMetric(const pingloom_metric& metric, pingloom_metric_kind ki
                           const std::vector<double>& bounds, Placed* at) {
   const std::lock_guard creating(creating_);
   Metric made{};
-  const auto addWith = [&](const CommonLabels& labels) {
+  const auto add_with = [&](const CommonLabels& labels) {
     Definition definition;
     Outcome outcome = makeDefinition(metric, kind, shared, bounds, labels, &definition);
     return outcome.ok() ? addMetric(metric.group, std::move(definition), &made) : outcome;
   };
-  Outcome outcome = addWith(labels_);
+  Outcome outcome = add_with(labels_);
   // Where there is no room for the environment's labels, they give way.
-  if (outcome.error == PINGLOOM_FULL) outcome = addWith({labels_.application, {}});
+  if (outcome.error == PINGLOOM_FULL) outcome = add_with({labels_.application, {}});
   if (!outcome.ok()) return outcome;
   const Definition& placed = made.page->metric(made.index);
   *at = {made.page->page()->slots + placed.first, placed.shape, placed.bounds.data(),

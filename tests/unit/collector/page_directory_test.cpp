@@ -50,16 +50,16 @@ TEST(PageDirectory, FollowsDifferencesAndForgetsOtherEpochs) {
 TEST(PageDirectory, TakesPodsThatKubeletsCouldHave) {
   const std::string uid = "2b1c5a7e-93d0-4f0a-8a54-0c9c3b5f7d21";
   wire::Directory update = range(1);
-  const auto addIn = [&](std::uint32_t place, const std::string& pod,
-                         const std::string& container) {
+  const auto add_in = [&](std::uint32_t place, const std::string& pod,
+                          const std::string& container) {
     wire::DirectoryPage& page = add(update, place);
     page.set_pod_uid(pod);
     page.set_container_id(container);
   };
-  addIn(1, uid, "0123456789ab");
-  addIn(2, uid, "0123456789ab\n");
-  addIn(3, uid + "\"", "0123456789ab");
-  addIn(4, "", "0123456789ab");
+  add_in(1, uid, "0123456789ab");
+  add_in(2, uid, "0123456789ab\n");
+  add_in(3, uid + "\"", "0123456789ab");
+  add_in(4, "", "0123456789ab");
   PageDirectory directory;
   ASSERT_TRUE(directory.apply(update));
   EXPECT_EQ(directory.byPlace().at(1)->pod, (Pod{uid, "0123456789ab"}));

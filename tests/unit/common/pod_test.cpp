@@ -20,29 +20,29 @@ const Pod kNoContainer{kUid, ""};
 TEST(Pod, IsFoundByEachRuntimeAndDriver) {
   const std::string slice = "kubepods-burstable-pod" + kUnderscored + ".slice";
   for (const std::string& path : {
-           // systemd's driver, version 2: containerd, CRI-O, cri-dockerd
+           // containerd, CRI-O and cri-dockerd name scopes below systemd's slices.
            "/kubepods.slice/kubepods-burstable.slice/" + slice + "/cri-containerd-" + kId +
                ".scope",
            "/kubepods.slice/kubepods-burstable.slice/" + slice + "/crio-" + kId + ".scope",
            "/kubepods.slice/kubepods-burstable.slice/" + slice + "/docker-" + kId + ".scope",
-           // a guaranteed pod, and what an application makes below its container
+           // A guaranteed pod has no class, and applications make cgroups of their own.
            "/kubepods.slice/kubepods-pod" + kUnderscored + ".slice/cri-containerd-" + kId +
                ".scope",
            "/kubepods.slice/" + slice + "/crio-" + kId + ".scope/container/init.scope",
-           // cgroupfs
+           // The driver cgroupfs makes the names itself.
            "/kubepods/besteffort/pod" + kUid + "/" + kId,
            "/kubepods/pod" + kUid + "/crio-" + kId,
-           // containerd with the other driver than the kubelet
+           // containerd joins names by colons if its driver is not the kubelet's.
            "/system.slice/containerd.service/" + slice + ":cri-containerd:" + kId,
-           // kind: a node is a container
+           // The nodes of kind are containers.
            "/docker/" + kOtherId + "/kubelet/kubepods/burstable/pod" + kUid + "/" + kId,
            "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice/"
            "kubelet-kubepods-besteffort-pod" +
                kUnderscored + ".slice/cri-containerd-" + kId + ".scope",
-           // as a reader in a cgroup namespace sees it
+           // A reader in a cgroup namespace sees paths from there.
            "/../../" + slice + "/cri-containerd-" + kId + ".scope",
            "/../../pod" + kUid + "/" + kId,
-           // a pod that runs a cluster of its own
+           // A pod may run a cluster of its own.
            "/kubepods/pod" + kUid + "/" + kId + "/kubepods/pod" + kStatic + "/" + kOtherId,
        }) {
     EXPECT_EQ(podOfCgroup(path), kPod) << path;

@@ -172,20 +172,20 @@ TEST_F(RegistrationServerTest, FindsThePodOfAProcess) {
   options.processes = options.socket.parent_path();
   const fs::path cgroup = options.processes / std::to_string(getpid()) / "cgroup";
   listen();
-  const auto podOf = [&] {
+  const auto pod_of = [&] {
     const auto app = registered();
     ask(*app, MessageType::kPage, 1, kNoFlags);
     return pool->changesSince(0).back().page->owner->pod;
   };
-  EXPECT_EQ(podOf(), Pod()) << "its file cannot be read";
+  EXPECT_EQ(pod_of(), Pod()) << "its file cannot be read";
   fs::create_directories(cgroup.parent_path());
   const auto in = [&](const std::string& path) { std::ofstream(cgroup) << "0::" << path << '\n'; };
   in("/system.slice/ssh.service");
-  EXPECT_EQ(podOf(), Pod());
+  EXPECT_EQ(pod_of(), Pod());
   in("/kubepods/burstable/pod" + uid + "/" + std::string(64, 'a'));
-  EXPECT_EQ(podOf(), (Pod{uid, "aaaaaaaaaaaa"}));
+  EXPECT_EQ(pod_of(), (Pod{uid, "aaaaaaaaaaaa"}));
   std::ofstream(cgroup) << std::string(20000, '\n') << "0::/kubepods/pod" << uid << '\n';
-  EXPECT_EQ(podOf(), Pod()) << "no kernel writes that much";
+  EXPECT_EQ(pod_of(), Pod()) << "no kernel writes that much";
 }
 
 TEST_F(RegistrationServerTest, NamesakesAreToldApartForLife) {

@@ -2,7 +2,8 @@
 #include "pages/client/environment.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
+
+#include <cstdlib>
 
 #include "client.h"
 
