@@ -54,9 +54,10 @@ func readAttributes(text string) ([]label, error) {
 }
 
 // keep adds a label unless it is of no use. A later one of the same name replaces an earlier one,
-// as in OpenTelemetry. An empty value is the same as no label to Prometheus.
+// as in OpenTelemetry. An empty value is the same as no label to Prometheus, and summaries refuse
+// their own label.
 func keep(made []label, one label) []label {
-	if !isLabelName(one.name) || one.value == "" || len(one.value) > maxLabelBytes || !isText(one.value) {
+	if !isLabelName(one.name) || one.name == "quantile" || one.value == "" || len(one.value) > maxLabelBytes || !isText(one.value) {
 		return made
 	}
 	for i := range made {

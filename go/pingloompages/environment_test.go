@@ -21,6 +21,7 @@ func TestAttributesBecomeLabels(test *testing.T) {
 		"a=1+1":              {{"a", "1+1"}},
 		"a.b=1,c=2,a_b=3":    {{"a_b", "3"}, {"c", "2"}},
 		"le=1,__n=2,..x=3":   nil,
+		"quantile=0.5":       nil,
 		"1a=4,e=,c=%0A":      nil,
 		"n=%00,u=%ff":        nil,
 		long + "=5,last=6":   {{"last", "6"}},

@@ -90,10 +90,11 @@ fn label_name(key: &[u8]) -> String {
 }
 
 /// Adds a label unless it is of no use. A later one of the same name replaces an earlier one, as in
-/// OpenTelemetry. An empty value is the same as no label to Prometheus.
+/// OpenTelemetry. An empty value is the same as no label to Prometheus, and summaries refuse their
+/// own label.
 fn keep(name: String, value: Vec<u8>, made: &mut Labels) {
     let value = match String::from_utf8(value) {
-        Ok(value) if !value.is_empty() && is_label(&name, &value) => value,
+        Ok(value) if !value.is_empty() && name != "quantile" && is_label(&name, &value) => value,
         _ => return,
     };
     if let Some((_, earlier)) = made.iter_mut().find(|(other, _)| *other == name) {
@@ -124,7 +125,7 @@ mod tests {
             ("a%2eb-c=%C3%84", &[("a_b_c", "Ä")]),
             ("a=1+1", &[("a", "1+1")]),
             ("a.b=1,c=2,a_b=3", &[("a_b", "3"), ("c", "2")]),
-            ("le=1,__n=2,..x=3,1a=4,e=,c=%0A,n=%00,u=%ff", &[]),
+            ("le=1,quantile=2,__n=2,..x=3,1a=4,e=,c=%0A,n=%00,u=%ff", &[]),
             (&long_name, &[("last", "6")]),
             (&long_value, &[]),
         ] {

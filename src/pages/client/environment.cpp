@@ -66,10 +66,10 @@ std::vector<Label>::iterator labelNamed(std::vector<Label>* labels, const std::s
                       [&name](const Label& label) { return label.name == name; });
 }
 
-// An empty value is the same as no label to Prometheus.
+// An empty value is the same as no label to Prometheus, and summaries refuse their own label.
 bool isUseful(const Label& label) {
-  return isLabelName(label.name) && !label.value.empty() && label.value.size() <= kMaxLabelBytes &&
-         isText(label.value);
+  return isLabelName(label.name) && label.name != kQuantileLabel && !label.value.empty() &&
+         label.value.size() <= kMaxLabelBytes && isText(label.value);
 }
 
 // A later entry of the same name replaces an earlier one, as in OpenTelemetry.

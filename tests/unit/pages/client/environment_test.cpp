@@ -62,7 +62,7 @@ TEST(Environment, WhatIsMalformedDiscardsAll) {
 
 TEST(Environment, WhatPagesDoNotTakeIsLeftOut) {
   const std::string long_value(257, 'x'), long_name(129, 'x');
-  EXPECT_EQ(read("le=1,__name__=2,..x=3,1a=4,e=,c=%0A,n=%00,u=%ff," + long_name +
+  EXPECT_EQ(read("le=1,quantile=2,__name__=2,..x=3,1a=4,e=,c=%0A,n=%00,u=%ff," + long_name +
                  "=5,v=" + long_value + ",last=6"),
             (Labels{{"last", "6"}}));
   std::string many;
