@@ -22,7 +22,9 @@ constexpr float kLeastLoad = 0.2F;
 constexpr double kSaturated = 1.5;
 constexpr float kKnownInWarmUp = 10;  // samples at a load
 constexpr float kKnownSlot = 30;      // samples of a slot at a load
-constexpr double kLoadMemory = 300;   // samples
+// How long the load's usual value remembers, in samples. It tells what falls within seconds from
+// what wanders within minutes.
+constexpr double kLoadMemory = 60;
 
 std::size_t index(Statistic statistic) { return static_cast<std::size_t>(statistic); }
 
