@@ -99,8 +99,9 @@ int main(int argc, char** argv) {
   report("cold", runsOf(shape, seed, count), !tuning, figures);
   shape.incidents = false;
   report("cold, no incidents", runsOf(shape, seed, count), false, figures);
-  shape.incidents = true;
   shape.history = 24 * kHour;
+  report("after a day, no incidents", runsOf(shape, seed, count), false, figures);
+  shape.incidents = true;
   report("after a day", runsOf(shape, seed, count), !tuning, figures);
   figures.print();
   return 0;

@@ -179,6 +179,9 @@ SECTIONS = [
             goals={"a whole window to all of them, processors used": "<= 1"}),
     Section("analytics_speed", f"{BIN}/analytics_speed", "--runs 1", 300, full="--runs 7", targets=("analytics_speed",),
             limit_of=same_column("limit: product of the sample with 32 directions")),
-    Section("analytics_detection", f"{BIN}/analytics_detection", "--runs 1 --hours 4", 600, full="--runs 4",
-            targets=("analytics_detection",)),
+    Section("analytics_detection", f"{BIN}/analytics_detection", "--runs 1 --hours 4", 900, full="--runs 4",
+            targets=("analytics_detection",),
+            goals={"cold | the detector | recall": ">= 0.45", "after a day | the detector | recall": ">= 0.8",
+                   **{f"{shape} | the detector | false alarms a quiet hour": "<= 0.3"
+                      for shape in ("cold", "cold, no incidents", "after a day", "after a day, no incidents")}}),
 ]
