@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
+#include <cmath>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "baselines.h"
@@ -33,6 +35,11 @@ double share(std::uint64_t part, std::uint64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
+// What was not found has no delay, and no metric that was named.
+void addIfKnown(Figures& figures, const std::string& name, std::string_view unit, double value) {
+  if (std::isfinite(value)) figures.add(name, unit, value);
+}
+
 void addKinds(const std::string& table, const Evaluation& found, Figures& figures) {
   for (std::size_t i = 0; i < kIncidents; ++i) {
     const KindResult& kind = found.kinds[i];
@@ -40,17 +47,19 @@ void addKinds(const std::string& table, const Evaluation& found, Figures& figure
         table + ", by kind | " + std::string(nameOf(static_cast<Incident>(i))) + " | ";
     figures.add(row + "incidents", "", static_cast<double>(kind.incidents));
     figures.add(row + "recall", "", share(kind.detected, kind.incidents));
-    figures.add(row + "named", "", share(kind.named, kind.detected));
-    figures.add(row + "delay p50", "s", quantileOf(kind.delays, 0.5));
+    addIfKnown(figures, row + "named", "", share(kind.named, kind.detected));
+    addIfKnown(figures, row + "delay p50", "s", quantileOf(kind.delays, 0.5));
   }
 }
 
 void add(const std::string& table, const char* what, const Evaluation& found, Figures& figures) {
   const std::string row = table + " | " + what + " | ";
-  figures.add(row + "recall", "", found.recall());
-  figures.add(row + "precision", "", found.precision());
+  if (found.incidents() > 0) {
+    figures.add(row + "recall", "", found.recall());
+    figures.add(row + "precision", "", found.precision());
+  }
   figures.add(row + "false alarms a quiet hour", "", found.falseAlarmsPerHour());
-  figures.add(row + "delay p50", "s", found.delay(0.5));
+  addIfKnown(figures, row + "delay p50", "s", found.delay(0.5));
 }
 
 Evaluation bestOf(const std::vector<Run>& runs, Trace (*trace)(const Run&)) {
