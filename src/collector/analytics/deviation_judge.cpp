@@ -20,6 +20,11 @@ constexpr float kLeastLoad = 0.2F;
 // What is smoothed saturates at this multiple of its limit, so that it is forgotten soon after an
 // incident, whatever its size.
 constexpr double kSaturated = 1.5;
+// No single sample counts more than this multiple of what saturates: bursts of a metric that has
+// them now and then are no lasting deviation, however high they are. A young judge does not know
+// what is high, and would learn what it does not notice at once.
+constexpr float kCounted = 1.5F;
+constexpr std::uint32_t kYoungBlocks = 120;
 constexpr float kKnownInWarmUp = 10;  // samples at a load
 constexpr float kKnownSlot = 30;      // samples of a slot at a load
 // How long the load's usual value remembers, in samples. It tells what falls within seconds from
@@ -57,16 +62,22 @@ void DeviationJudge::observeSlot(std::size_t number, double deviation, bool lear
     const double limit = std::max(limits_[i].limit(), 0.0);
     return static_cast<float>(kSaturated * limit) * slot.tails[i].usual;
   };
+  const auto counted = [&](float value, float most) {
+    return blocks_ < kYoungBlocks ? value : std::clamp(value, -most, most);
+  };
   const auto smooth = [&](float& smoothed, double weight, float most) {
-    smoothed += static_cast<float>(weight * (deviation - smoothed));
+    const float part = counted(static_cast<float>(deviation), kCounted * most);
+    smoothed += static_cast<float>(weight) * (part - smoothed);
     smoothed = std::clamp(smoothed, -most, most);
   };
   smooth(slot.sustained, fast, bound(Statistic::kSustained));
   smooth(slot.lasting, slow, bound(Statistic::kLasting));
   const float step = static_cast<float>(deviation) - slot.last;
   slot.last = static_cast<float>(deviation);
-  slot.square += static_cast<float>(fast / 2) * (step * step / 2 - slot.square);
-  slot.square = std::min(slot.square, std::pow(bound(Statistic::kJitter), 2.0F));
+  const float most_square = std::pow(bound(Statistic::kJitter), 2.0F);
+  slot.square +=
+      static_cast<float>(fast / 2) * (counted(step * step / 2, most_square) - slot.square);
+  slot.square = std::min(slot.square, most_square);
   const std::array<double, kOwn> values = {deviation, slot.sustained, slot.lasting,
                                            std::sqrt(slot.square)};
   slot_scores_[number] = 0;

@@ -233,7 +233,7 @@ TEST_F(SubspaceDetectorTest, SlotThatStaysWithoutValueIsLeftOut) {
   feed(SlotPresence::kPatience, 5, kNone);
   EXPECT_EQ(feed(100, 5, kNone).state, GroupState::kQuiet);
   EXPECT_TRUE(detector.latest().judged);
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 12; ++i) {
     auto sample = group.next();
     sample[5] = kNone;
     sample[3] += 8 * deviation(3);
