@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "agent/system/cgroup_io.h"
 #include "agent/system/fields.h"
 #include "common/fd.h"
 #include "common/pod.h"
@@ -24,61 +25,21 @@ constexpr std::size_t kMaxFolders = 65536;    // that are looked at in one level
 constexpr Family kProcessorTime = {"pingloom_cgroup_cpu_seconds_total",
                                    "Seconds for which the cgroup's tasks ran.",
                                    Kind::kCounter,
-                                   {"cgroup", "pod_uid"},
+                                   {"cgroup", "cgroup_pod_uid"},
                                    kMicrosecond};
 constexpr Family kThrottled = {"pingloom_cgroup_cpu_throttled_seconds_total",
                                "Seconds for which the cgroup's limit kept its tasks from running.",
                                Kind::kCounter,
-                               {"cgroup", "pod_uid"},
+                               {"cgroup", "cgroup_pod_uid"},
                                kMicrosecond};
 constexpr Family kMemoryUsed = {"pingloom_cgroup_memory_bytes",
                                 "Memory of the cgroup, with cached files.",
                                 Kind::kGauge,
-                                {"cgroup", "pod_uid"}};
+                                {"cgroup", "cgroup_pod_uid"}};
 constexpr Family kOomKills = {"pingloom_cgroup_oom_kills_total",
                               "Processes of the cgroup that were killed for lack of memory.",
                               Kind::kCounter,
-                              {"cgroup", "pod_uid"}};
-
-constexpr Family kReadBytes = {"pingloom_cgroup_io_read_bytes_total",
-                               "Bytes that the cgroup's tasks read from devices.",
-                               Kind::kCounter,
-                               {"cgroup", "pod_uid"}};
-constexpr Family kWrittenBytes = {"pingloom_cgroup_io_written_bytes_total",
-                                  "Bytes that the cgroup's tasks wrote to devices.",
-                                  Kind::kCounter,
-                                  {"cgroup", "pod_uid"}};
-constexpr Family kReads = {"pingloom_cgroup_io_reads_total",
-                           "Reads by the cgroup's tasks from devices.",
-                           Kind::kCounter,
-                           {"cgroup", "pod_uid"}};
-constexpr Family kWrites = {"pingloom_cgroup_io_writes_total",
-                            "Writes by the cgroup's tasks to devices.",
-                            Kind::kCounter,
-                            {"cgroup", "pod_uid"}};
-
-struct DeviceSum {
-  std::string_view key;
-  const Family* family;
-  std::uint64_t sum = 0;
-};
-using DeviceSums = std::array<DeviceSum, 4>;
-
-// Adds a device's numbers, such as "8:0 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0". A
-// device may have no numbers. Returns false if the line is malformed.
-bool addDevice(std::string_view line, DeviceSums& sums) {
-  if (takeWord(line).find(':') == std::string_view::npos) return false;
-  for (std::string_view word = takeWord(line); !word.empty(); word = takeWord(line)) {
-    const auto equals = word.find('=');
-    if (equals == std::string_view::npos) return false;
-    for (DeviceSum& sum : sums) {
-      if (word.substr(0, equals) != sum.key) continue;
-      const auto value = number(word.substr(equals + 1));
-      if (!value || __builtin_add_overflow(sum.sum, *value, &sum.sum)) return false;
-    }
-  }
-  return true;
-}
+                              {"cgroup", "cgroup_pod_uid"}};
 
 // Adds the number of the line that begins with `key`, if there is one.
 void addNumberOf(std::string_view text, std::string_view key, const Family& family,
@@ -189,21 +150,8 @@ void parseCgroupMemoryEvents(std::string_view text, const Readings::Values& labe
   countCut(text, readings);
 }
 
-void parseCgroupIo(std::string_view text, const Readings::Values& labels, Readings& readings) {
-  DeviceSums sums = {
-      {{"rbytes", &kReadBytes}, {"wbytes", &kWrittenBytes}, {"rios", &kReads}, {"wios", &kWrites}}};
-  bool right = true;
-  right =
-      forEachLine(text, [&](std::string_view line) { right = right && addDevice(line, sums); }) &&
-      right;
-  if (!right) {  // a sum that lacks a device is wrong
-    ++readings.malformed;
-    return;
-  }
-  for (const DeviceSum& sum : sums) readings.count(*sum.family, sum.sum, labels);
-}
-
-void readCgroups(const fs::path& root, const Cgroups& cgroups, Readings& readings) {
+void readCgroups(const fs::path& root, const Cgroups& cgroups, CgroupIo& io, Readings& readings) {
+  io.keep(cgroups.shown);
   SmallFile file;
   for (const auto& [path, pod_uid] : cgroups.shown) {
     const Readings::Values labels = {path, pod_uid};
@@ -217,7 +165,7 @@ void readCgroups(const fs::path& root, const Cgroups& cgroups, Readings& reading
       parseCgroupMemoryEvents(*text, labels, readings);
     }
     if (const auto text = file.read(root, path, "/io.stat")) {
-      parseCgroupIo(*text, labels, readings);
+      io.read(*text, labels, readings);
     }
   }
   readings.left_out += cgroups.left_out;

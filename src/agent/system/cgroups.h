@@ -13,6 +13,8 @@
 
 namespace pingloom::agent::system {
 
+class CgroupIo;
+
 constexpr std::size_t kMaxCgroups = 512;
 
 // Returns where version 2 is: at `mounted` or, on a host that uses both versions, at its folder
@@ -38,11 +40,9 @@ void parseCgroupProcessor(std::string_view text, const Readings::Values& labels,
 void parseCgroupMemory(std::string_view text, const Readings::Values& labels, Readings& readings);
 void parseCgroupMemoryEvents(std::string_view text, const Readings::Values& labels,
                              Readings& readings);
-// It sums over all devices, and shows nothing if one of them is malformed.
-void parseCgroupIo(std::string_view text, const Readings::Values& labels, Readings& readings);
-
 // Reads cpu.stat, memory.current, memory.events and io.stat of each. A cgroup lacks files if it has
 // no controller for them, and all of them if it has just ended.
-void readCgroups(const std::filesystem::path& root, const Cgroups& cgroups, Readings& readings);
+void readCgroups(const std::filesystem::path& root, const Cgroups& cgroups, CgroupIo& io,
+                 Readings& readings);
 
 }  // namespace pingloom::agent::system

@@ -67,7 +67,7 @@ void SystemReader::readCgroups(Readings& readings) {
     return;
   }
   cgroups_ = findCgroups(*root);
-  system::readCgroups(*root, cgroups_, readings);
+  system::readCgroups(*root, cgroups_, cgroup_io_, readings);
 }
 
 }  // namespace pingloom::agent::system

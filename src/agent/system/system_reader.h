@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/system/cgroup_io.h"
 #include "agent/system/cgroups.h"
 #include "agent/system/filesystems.h"
 #include "agent/system/kept_file.h"
@@ -50,6 +51,7 @@ class SystemReader {
   Filesystems filesystems_;
   const std::filesystem::path cgroups_mount_;
   Cgroups cgroups_;
+  CgroupIo cgroup_io_;
   bool no_cgroups_logged_ = false;
 };
 

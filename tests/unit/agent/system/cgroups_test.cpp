@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "../../common/temporary_directory.h"
+#include "agent/system/cgroup_io.h"
 #include "truncations.h"
 
 namespace pingloom::agent::system::cgroups_test {
@@ -76,7 +77,8 @@ TEST_F(CgroupFiles, HaveALimit) {
   EXPECT_EQ(found.shown.front().path, "/system.slice");
   EXPECT_EQ(found.left_out, 6U);
   Readings readings;
-  readCgroups(root_, found, readings);
+  CgroupIo io;
+  readCgroups(root_, found, io, readings);
   EXPECT_EQ(readings.left_out, 6U);
   EXPECT_EQ(readings.all.size(), 0U) << "they have no files";
 }
@@ -87,7 +89,8 @@ TEST_F(CgroupFiles, AreRead) {
   auto found = findCgroups(root_);
   found.shown.push_back({"/has.ended", ""});
   Readings readings;
-  readCgroups(root_, found, readings);
+  CgroupIo io;
+  readCgroups(root_, found, io, readings);
   EXPECT_EQ(readings.malformed, 0U);
   EXPECT_EQ(readings.all.size(), 8 + 2U);
   const Readings::Values db = {"/system.slice/db.service"};
@@ -108,7 +111,8 @@ TEST_F(CgroupFiles, OfPodsHaveTheirPods) {
   make(path.substr(1));
   const auto found = findCgroups(root_);
   Readings readings;
-  readCgroups(root_, found, readings);
+  CgroupIo io;
+  readCgroups(root_, found, io, readings);
   EXPECT_EQ(readings.malformed, 0U);
   EXPECT_EQ(readings.all.size(), 8U);
   for (const Reading& reading : readings.all) {
@@ -118,7 +122,7 @@ TEST_F(CgroupFiles, OfPodsHaveTheirPods) {
 
 TEST_F(CgroupFiles, HaveNoIoThatLacksADevice) {
   const auto with = [](std::string_view text, Readings& readings) {
-    parseCgroupIo(text, {"/a"}, readings);
+    CgroupIo().read(text, {"/a"}, readings);
   };
   expectNonsenseIsHarmless(kIoStat, with);
   for (std::size_t size = 1; size < kIoStat.size(); ++size) {
@@ -128,9 +132,8 @@ TEST_F(CgroupFiles, HaveNoIoThatLacksADevice) {
     EXPECT_EQ(readings.all.size(), whole_lines ? 4U : 0U) << size << " bytes";
     EXPECT_EQ(readings.malformed, whole_lines ? 0U : 1U) << size << " bytes";
   }
-  for (const char* wrong :
-       {"8 rbytes=1\n", "8:0 rbytes\n", "8:0 rbytes=\n", "8:0 wios=-1\n", "\n8:0 rios=1\n",
-        "8:0 rbytes=18446744073709551616\n", "8:0 rbytes=18446744073709551615\n8:1 rbytes=1\n"}) {
+  for (const char* wrong : {"8 rbytes=1\n", "8:0 rbytes\n", "8:0 rbytes=\n", "8:0 wios=-1\n",
+                            "\n8:0 rios=1\n", "8:0 rbytes=18446744073709551616\n"}) {
     Readings readings;
     with(wrong, readings);
     EXPECT_EQ(readings.all.size(), 0U) << wrong;
@@ -139,6 +142,30 @@ TEST_F(CgroupFiles, HaveNoIoThatLacksADevice) {
   Readings readings;
   with("", readings);
   EXPECT_EQ(valueOf(readings, "pingloom_cgroup_io_reads_total", {"/a"}), 0) << "no device yet";
+}
+
+// Volumes of pods come and go, and their numbers with them.
+TEST_F(CgroupFiles, CountOnWhenADeviceIsRemoved) {
+  CgroupIo io;
+  const auto read = [&](std::string_view text) {
+    Readings readings;
+    io.read(text, {"/a"}, readings);
+    return valueOf(readings, "pingloom_cgroup_io_read_bytes_total", {"/a"});
+  };
+  EXPECT_EQ(read("8:0 rbytes=1000\n253:5 rbytes=100\n"), 1100);
+  EXPECT_EQ(read("8:0 rbytes=1010\n"), 1110);
+  EXPECT_EQ(read("8:0 rbytes=1010\n253:5 rbytes=7\n"), 1117) << "another one has its number";
+  io.keep({{"/b", ""}});
+  EXPECT_EQ(read("8:0 rbytes=3\n"), 3) << "another cgroup has its name";
+  EXPECT_EQ(read("8:0 rbytes=18446744073709551615\n8:1 rbytes=9\n"), 0x1p64);
+}
+
+TEST_F(CgroupFiles, HaveLinesOfDevicesWithoutNumbersOrNames) {
+  Readings readings;
+  CgroupIo().read("7:7 7:6 7:5 rbytes=28672 wbytes=0 rios=2 wios=0\n(unknown) rbytes=5\n9:0\n",
+                  {"/a"}, readings);
+  EXPECT_EQ(readings.malformed, 0U);
+  EXPECT_EQ(valueOf(readings, "pingloom_cgroup_io_read_bytes_total", {"/a"}), 28672);
 }
 
 TEST_F(CgroupFiles, OfManyDevicesAreReadWhole) {
@@ -150,7 +177,8 @@ TEST_F(CgroupFiles, OfManyDevicesAreReadWhole) {
   }
   write("a.slice/io.stat", many);
   Readings readings;
-  readCgroups(root_, {{{"/a.slice", ""}}, 0}, readings);
+  CgroupIo io;
+  readCgroups(root_, {{{"/a.slice", ""}}, 0}, io, readings);
   EXPECT_EQ(valueOf(readings, "pingloom_cgroup_io_writes_total", {"/a.slice"}), 128);
 }
 
