@@ -142,6 +142,7 @@ Result<pages::PageServiceOptions> Agent::pageOptions() const {
   options.server.host = config_.host;
   options.server.incarnation = incarnation_;
   options.registration = config.registration;
+  options.registration.own = static_cast<std::uint32_t>(getpid());
   // The agent itself needs access for its own pages. If both lists are empty, everyone who can open
   // the socket has access.
   if (!config.registration.users.empty() || !config.registration.groups.empty()) {

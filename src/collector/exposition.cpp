@@ -19,10 +19,8 @@ LabelText labelsOf(const AgentView& agent, const PageInfo& page, const pages::La
   const auto take = [&](const pages::Labels& from) {
     for (const auto& [name, value] : from) {
       const bool reserved = name == "host" || name == "application" || name == "pid" ||
-                            (name == "owner" && page.numbered) ||
-                            (name == "pod_uid" && !page.pod.uid.empty()) ||
-                            (name == "container_id" && !page.pod.container.empty()) ||
-                            (name == pages::kQuantileLabel && summary);
+                            (name == "owner" && page.numbered) || name == "pod_uid" ||
+                            name == "container_id" || (name == pages::kQuantileLabel && summary);
       labels.emplace(reserved ? "exported_" + name : name, value);
     }
   };

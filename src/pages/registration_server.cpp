@@ -241,7 +241,8 @@ bool RegistrationServer::takeRegister(Connection& connection, Message body) {
     return false;
   }
   owner.labels = std::move(*labels);
-  owner.pod = podOfPeer(options_.processes, owner.process);
+  // The agent's own pages are about its host, whatever the agent runs in.
+  if (owner.process != options_.own) owner.pod = podOfPeer(options_.processes, owner.process);
   owner.namesake = hasNamesake(owner);
   connection.owner = pool_.addOwner(std::move(owner));
   --strangers_;

@@ -32,6 +32,8 @@ struct RegistrationOptions {
   std::vector<uid_t> users;
   std::vector<gid_t> groups;
   std::filesystem::path processes = "/proc";  // where the cgroups of applications are told
+  // The process whose pages are about the whole host, so that they have no pod; 0: none.
+  std::uint32_t own = 0;
 };
 
 // Indexed by Refusal, which begins with 1.

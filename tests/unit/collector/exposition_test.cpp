@@ -263,12 +263,13 @@ TEST(Exposition, OwnersInPodsHaveTheirPodsLabels) {
     made.info = info;
     return text(agent({made}));
   };
-  EXPECT_THAT(in({}), HasSubstr("g{application=\"shop\",container_id=\"c\",host=\"a\",pid=\"5\","
-                                "pod_uid=\"p\"}"));
+  EXPECT_THAT(in({}), HasSubstr("g{application=\"shop\",exported_container_id=\"c\","
+                                "exported_pod_uid=\"p\",host=\"a\",pid=\"5\"}"))
+      << "nobody claims a pod";
   EXPECT_THAT(in({"uid", "id"}),
               HasSubstr("g{application=\"shop\",container_id=\"id\",exported_container_id=\"c\","
                         "exported_pod_uid=\"p\",host=\"a\",pid=\"5\",pod_uid=\"uid\"}"));
-  EXPECT_THAT(in({"uid", ""}), HasSubstr("container_id=\"c\",exported_pod_uid=\"p\""));
+  EXPECT_THAT(in({"uid", ""}), HasSubstr("exported_container_id=\"c\",exported_pod_uid=\"p\""));
 }
 
 TEST(Exposition, OwnersOfTheSameNameAreToldApartByTheirNumber) {

@@ -188,6 +188,19 @@ TEST_F(RegistrationServerTest, FindsThePodOfAProcess) {
   EXPECT_EQ(pod_of(), Pod()) << "no kernel writes that much";
 }
 
+TEST_F(RegistrationServerTest, ItsOwnProcessIsInNoPod) {
+  namespace fs = std::filesystem;
+  options.processes = options.socket.parent_path();
+  options.own = static_cast<std::uint32_t>(getpid());
+  const fs::path cgroup = options.processes / std::to_string(getpid()) / "cgroup";
+  fs::create_directories(cgroup.parent_path());
+  std::ofstream(cgroup) << "0::/kubepods/pod2b1c5a7e-93d0-4f0a-8a54-0c9c3b5f7d21\n";
+  listen();
+  const auto app = registered();
+  ask(*app, MessageType::kPage, 1, kNoFlags);
+  EXPECT_EQ(pool->changesSince(0).back().page->owner->pod, Pod());
+}
+
 TEST_F(RegistrationServerTest, NamesakesAreToldApartForLife) {
   listen();
   std::vector<std::unique_ptr<Peer>> apps;
