@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "collector/histogram_summary.h"
@@ -29,13 +30,47 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 // "p99.9"
 std::string quantileName(double rank) { return fmt::format("p{:.10g}", rank * 100); }
 
-// The metric with its labels.
-std::string nameOf(const pages::Metric& metric) {
-  std::string name = metric.name;
-  for (std::size_t i = 0; i < metric.labels.size(); ++i) {
-    name += (i == 0 ? "{" : ",") + metric.labels[i].first + "=" + metric.labels[i].second;
+// How OpenTelemetry's names of the resources begin that tell one instance of an application from
+// another.
+constexpr std::array<std::string_view, 6> kInstanceNames = {"k8s_",     "container_", "host_",
+                                                            "process_", "cloud_",     "service_"};
+
+bool has(const pages::Metric& metric, const pages::Labels::value_type& label) {
+  return std::find(metric.labels.begin(), metric.labels.end(), label) != metric.labels.end();
+}
+
+// The labels that say which instance of an application the owner is, such as its pod: all of its
+// metrics have them. Without them, metrics of the same name are still told apart.
+pages::Labels instanceLabels(const PagesOfOwner& pages) {
+  pages::Labels found;
+  bool first = true;
+  for (const PageView* page : pages) {
+    for (const pages::Metric& metric : page->info->schema) {
+      if (std::exchange(first, false)) {
+        std::copy_if(metric.labels.begin(), metric.labels.end(), std::back_inserter(found),
+                     [](const auto& label) {
+                       return std::any_of(
+                           kInstanceNames.begin(), kInstanceNames.end(),
+                           [&](std::string_view begin) { return label.first.starts_with(begin); });
+                     });
+      }
+      found.erase(std::remove_if(found.begin(), found.end(),
+                                 [&](const auto& label) { return !has(metric, label); }),
+                  found.end());
+    }
   }
-  return metric.labels.empty() ? name : name + "}";
+  return found;
+}
+
+// The metric with its labels but those of the instance: replicas have the same names, and so has an
+// application that is started again.
+std::string nameOf(const pages::Metric& metric, const pages::Labels& instance) {
+  std::string labels;
+  for (const auto& label : metric.labels) {
+    if (std::find(instance.begin(), instance.end(), label) != instance.end()) continue;
+    labels += (labels.empty() ? "" : ",") + label.first + "=" + label.second;
+  }
+  return labels.empty() ? metric.name : metric.name + "{" + labels + "}";
 }
 
 std::vector<SlotKind> kindsOf(const PagesOfOwner& pages) {
@@ -75,10 +110,11 @@ PageFeatures::PageFeatures(const PagesOfOwner& pages) : rates_(kindsOf(pages)) {
   sample_.resize(rates_.slots());
   recent_.resize(rates_.slots());
   std::size_t slot = 0;
+  const pages::Labels instance = instanceLabels(pages);
   for (const PageView* page : pages) {
     infos_.push_back(page->info);
     for (const pages::Metric& metric : page->info->schema) {
-      addMetric(metric, slot + metric.first_slot);
+      addMetric(metric, nameOf(metric, instance), slot + metric.first_slot);
     }
     slot += page->info->slots;
   }
@@ -91,8 +127,8 @@ PageFeatures::PageFeatures(const PagesOfOwner& pages) : rates_(kindsOf(pages)) {
   fingerprint_ = std::hash<std::string>()(names);
 }
 
-void PageFeatures::addSummary(const pages::Metric& metric, std::size_t slot) {
-  const std::string name = nameOf(metric);
+void PageFeatures::addSummary(const pages::Metric& metric, const std::string& name,
+                              std::size_t slot) {
   for (std::size_t part = 0; part < metric.slots; ++part) {
     sources_.push_back({&metric, pages::UnitScale(1), slot + part, features_.size(), part});
     features_.push_back({name, part < pages::kSummarySlots
@@ -106,11 +142,11 @@ std::string PageFeatures::keyOf(const Source& source) const {
   return source.metric->kind == PINGLOOM_SUMMARY ? metric + " " + part : metric;
 }
 
-void PageFeatures::addMetric(const pages::Metric& metric, std::size_t slot) {
+void PageFeatures::addMetric(const pages::Metric& metric, const std::string& name,
+                             std::size_t slot) {
   if (metric.slots == 0) return;
-  if (metric.kind == PINGLOOM_SUMMARY) return addSummary(metric, slot);
+  if (metric.kind == PINGLOOM_SUMMARY) return addSummary(metric, name, slot);
   sources_.push_back({&metric, pages::UnitScale(metric.unit), slot, features_.size()});
-  const std::string name = nameOf(metric);
   if (metric.kind == PINGLOOM_HISTOGRAM) {
     for (const char* part : kParts) features_.push_back({name, part});
   } else {

@@ -76,8 +76,8 @@ class PageFeatures {
     std::size_t feature;   // its first one
     std::size_t part = 0;  // of a summary: which of its slots
   };
-  void addMetric(const pages::Metric& metric, std::size_t slot);
-  void addSummary(const pages::Metric& metric, std::size_t slot);
+  void addMetric(const pages::Metric& metric, const std::string& name, std::size_t slot);
+  void addSummary(const pages::Metric& metric, const std::string& name, std::size_t slot);
   // The name by which others know what the source is of.
   std::string keyOf(const Source& source) const;
   void updateHistogram(const Source& source, double seconds);

@@ -55,6 +55,26 @@ TEST(PageFeatures, histogramsHaveFourAndOthersOne) {
   EXPECT_EQ(features.metricOf(kP99).name, "step");
 }
 
+// A pod's name is another one for each replica, and after each restart.
+TEST(PageFeatures, namesHaveNoLabelsOfTheInstance) {
+  const auto features = [](const std::string& pod, const std::string& other) {
+    Page page;
+    auto info = std::make_shared<PageInfo>(*page.view().info);
+    for (pages::Metric& metric : info->schema) {
+      metric.labels.emplace_back("k8s_pod_name", pod);
+      metric.labels.emplace_back("zone", "x");
+    }
+    info->schema[0].labels.emplace_back("host_disk", other);
+    page.view().info = info;
+    return PageFeatures(page.pages());
+  };
+  const PageFeatures one = features("shop-1", "sda");
+  EXPECT_EQ(one.all()[kBusy].metric, "busy_total{zone=x,host_disk=sda}") << "only one has it";
+  EXPECT_EQ(one.all()[kDepth].metric, "depth{queue=a,zone=x}");
+  EXPECT_EQ(one.fingerprint(), features("shop-2", "sda").fingerprint());
+  EXPECT_NE(one.fingerprint(), features("shop-1", "sdb").fingerprint());
+}
+
 TEST(PageFeatures, anInfoHasNone) {
   auto info = std::make_shared<PageInfo>();
   info->schema.push_back({PINGLOOM_INFO, false, 0, 0, {}, 1, "build_info", "", {{"v", "1"}}});
