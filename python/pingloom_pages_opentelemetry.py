@@ -4,9 +4,9 @@
     reader = PeriodicExportingMetricReader(PagesMetricExporter("queue"), export_interval_millis=1000)
 
 Names become Prometheus' as OpenTelemetry's specification has it: other characters become underscores, units are
-written out at the end (`s` is `_seconds`), and monotonic sums end with `_total`. Attributes become labels, and those of the
-resource are not repeated: give what is needed as `labels`. Histograms keep their bounds. pingloom_pages_mirror says how
-fractions are kept. Exponential histograms and deltas are left out and told in `errors`.
+written out at the end (`s` is `_seconds`), and monotonic sums end with `_total`. Attributes become labels. Of the
+resource's, those in OTEL_RESOURCE_ATTRIBUTES do, too; give what else is needed as `labels`. Histograms keep their bounds.
+pingloom_pages_mirror says how fractions are kept. Exponential histograms and deltas are left out and told in `errors`.
 """
 
 import re

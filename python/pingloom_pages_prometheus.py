@@ -56,13 +56,19 @@ class Publisher:
             return
         self._mirror.begin()
         for family in families:
-            if family.type == "histogram":
-                self._copy_histograms(family)
-            elif family.type == "summary":
-                self._copy_summaries(family)
-            else:
-                self._copy_samples(family)
+            try:
+                self._copy_family(family)
+            except Exception as error:  # a value that is no number, of a collector of the application's
+                self._mirror.errors[family.name] = repr(error)
         self._mirror.end()
+
+    def _copy_family(self, family):
+        if family.type == "histogram":
+            self._copy_histograms(family)
+        elif family.type == "summary":
+            self._copy_summaries(family)
+        else:
+            self._copy_samples(family)
 
     def _copy_samples(self, family):
         for sample in family.samples:
@@ -103,6 +109,8 @@ class Publisher:
             elif sample.name == family.name + "_sum":
                 found[2].append(sample.value)
         for labels, (values, count, total) in summaries.items():
+            if not count:
+                raise ValueError(f"{family.name} has no sample {family.name}_count, so nobody knows whether it has values")
             quantiles = sorted(values)
             self._mirror.summary(family.name, family.documentation, dict(labels), quantiles,
                                  [values[each] for each in quantiles], sum(count), sum(total))

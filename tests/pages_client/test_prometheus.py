@@ -124,6 +124,21 @@ class Prometheus(unittest.TestCase):
         self.assertEqual(self.slot("huge_bytes_total"), 2**64 - 1)
         eventually(lambda: self.slot("calls", kind="d") > 4, 10, "a failure is not the end")
 
+    def test_a_summary_that_is_none_is_told_and_the_others_go_on(self):
+        class Odd:
+            def collect(self):
+                countless = SummaryMetricFamily("countless", "Has quantiles only.")
+                countless.add_sample("countless", {"quantile": "0.5"}, 1)
+                yield countless
+                yield SummaryMetricFamily("numberless", "Has no number.", count_value=float("nan"), sum_value=1)
+                yield GaugeMetricFamily("good", "Good.", value=4)
+
+        self.registry.register(Odd())
+        publisher = self.publish()
+        self.assertIn("countless_count", publisher.errors["countless"])
+        self.assertIn("NaN", publisher.errors["numberless"])
+        self.assertEqual(self.slot("good", kind="d"), 4)
+
     def test_bounds_and_buckets_are_checked(self):
         with pingloom_pages.Pages("tested", socket=self.socket) as pages:
             with self.assertRaisesRegex(ValueError, "ascending"):
