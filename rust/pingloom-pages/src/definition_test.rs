@@ -65,7 +65,9 @@ fn quantiles_are_checked() {
     let metric = Metric::new("a").unit(f64::NAN); // which summaries ignore
     for good in [&[][..], &[0.0, 0.5, 1.0], &[0.999]] {
         assert_eq!(check(&metric, Kind::Summary, Some(good)), None);
-        let made = Definition::check(&metric, Kind::Summary, false, Some(good), &CommonLabels::default()).unwrap();
+        let made =
+            Definition::check(&metric, Kind::Summary, false, Some(good), &CommonLabels::default())
+                .unwrap();
         assert_eq!(usize::from(made.slots), good.len() + 2);
         let flags = if good.is_empty() { 0 } else { 2 };
         assert_eq!(made.encode()[..2], [5, flags]);
