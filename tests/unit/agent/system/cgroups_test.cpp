@@ -178,7 +178,8 @@ TEST_F(CgroupFiles, OfManyDevicesAreReadWhole) {
   write("a.slice/io.stat", many);
   Readings readings;
   CgroupIo io;
-  readCgroups(root_, {{{"/a.slice", ""}}, 0}, io, readings);
+  const Cgroups shown{{{"/a.slice", ""}}, 0};  // it outlives the readings
+  readCgroups(root_, shown, io, readings);
   EXPECT_EQ(valueOf(readings, "pingloom_cgroup_io_writes_total", {"/a.slice"}), 128);
 }
 
