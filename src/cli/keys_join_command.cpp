@@ -10,6 +10,7 @@
 #include "cli/failure.h"
 #include "cli/input_file.h"
 #include "cli/keys_usage.h"
+#include "cli/text_table.h"
 #include "collector/config.h"
 #include "common/file.h"
 #include "common/text.h"
