@@ -57,7 +57,8 @@ int endpointPod(std::uint64_t number, Nanos started, Nanos until, int pipe) {
 class Folder {
  public:
   Folder() {
-    std::string pattern = "/tmp/pingloom-churn-bench-XXXXXX";
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "pingloom-bench-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) die(Error{pattern, "cannot be made"});
     path_ = pattern;
   }

@@ -76,6 +76,12 @@ void addSamples(MetricsWriter& out, const LabelText& labels, const PageView& pag
 
 }  // namespace
 
+std::optional<bool> exactHistograms(std::string_view word) {
+  if (word == "exact") return true;
+  if (word == "compact") return false;
+  return std::nullopt;
+}
+
 bool Exposition::isCurrent(const PageView& page, Nanos interval, Nanos now) {
   return page.state != PageState::kStale && page.read != 0 &&
          now - page.read < kStaleAfter + interval;

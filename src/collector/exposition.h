@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -28,6 +29,11 @@
 #include "common/time.h"
 
 namespace pingloom::collector {
+
+// Reads 'exact' or 'compact', how much of classic histograms somebody asks for, and returns whether
+// it is exact. nullopt: it is neither.
+std::optional<bool> exactHistograms(std::string_view word);
+constexpr const char* kHistogramWords = "write 'exact' or 'compact', which is the default";
 
 struct ExpositionCounters {
   std::uint64_t series = 0;

@@ -18,11 +18,9 @@ using Json = nlohmann::ordered_json;
 
 http::Response metrics(MetricsSources from, const http::Request& request, bool adaptive) {
   if (const auto asked = request.query.find("histograms"); asked != request.query.end()) {
-    if (asked->second != "exact" && asked->second != "compact") {
-      return http::errorResponse(400,
-                                 "histograms: write 'exact' or 'compact', which is the default");
-    }
-    from.exact_histograms = asked->second == "exact";
+    const auto exact = exactHistograms(asked->second);
+    if (!exact) return http::errorResponse(400, std::string("histograms: ") + kHistogramWords);
+    from.exact_histograms = *exact;
   }
   const auto all = adaptive ? adaptiveMetrics : allMetrics;
   if (MetricsProtobuf::isWanted(request.accept)) {

@@ -30,16 +30,15 @@ Json labelsJson(const pages::Labels& labels) {
 
 Json orNull(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
+Json finiteOrNull(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
 Json summaryJson(const MetricSummary& summary) {
-  const auto finite = [](double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-  };
   Json quantiles = Json::array();
   for (const auto& [rank, value] : summary.quantiles) {
-    quantiles.push_back({{"quantile", rank}, {"value", finite(value)}});
+    quantiles.push_back({{"quantile", rank}, {"value", finiteOrNull(value)}});
   }
   return {{"count", summary.count},
-          {"sum", finite(summary.sum)},
+          {"sum", finiteOrNull(summary.sum)},
           {"p50", orNull(valueAt(summary, 0.50))},
           {"p99", orNull(valueAt(summary, 0.99))},
           {"quantiles", std::move(quantiles)}};
@@ -51,10 +50,7 @@ Json valueJson(const PageView& page, const pages::Metric& metric) {
     if (metric.unit == 1) return slots[0];
     return pages::UnitScale(metric.unit)(static_cast<double>(slots[0]));
   }
-  if (metric.kind == PINGLOOM_GAUGE) {
-    const auto value = std::bit_cast<double>(slots[0]);
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-  }
+  if (metric.kind == PINGLOOM_GAUGE) return finiteOrNull(std::bit_cast<double>(slots[0]));
   if (metric.kind == PINGLOOM_INFO) return 1;
   if (metric.kind == PINGLOOM_SUMMARY) return summaryJson(summaryOf(metric, {slots, metric.slots}));
   const auto summary = summarize(metric, {slots, metric.slots});

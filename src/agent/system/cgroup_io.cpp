@@ -1,30 +1,17 @@
 #include "agent/system/cgroup_io.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "agent/system/fields.h"
 
 namespace pingloom::agent::system {
 namespace {
 
-constexpr Family kReadBytes = {"pingloom_cgroup_io_read_bytes_total",
-                               "Bytes that the cgroup's tasks read from devices.",
-                               Kind::kCounter,
-                               {"cgroup", "cgroup_pod_uid"}};
-constexpr Family kWrittenBytes = {"pingloom_cgroup_io_written_bytes_total",
-                                  "Bytes that the cgroup's tasks wrote to devices.",
-                                  Kind::kCounter,
-                                  {"cgroup", "cgroup_pod_uid"}};
-constexpr Family kReads = {"pingloom_cgroup_io_reads_total",
-                           "Reads by the cgroup's tasks from devices.",
-                           Kind::kCounter,
-                           {"cgroup", "cgroup_pod_uid"}};
-constexpr Family kWrites = {"pingloom_cgroup_io_writes_total",
-                            "Writes by the cgroup's tasks to devices.",
-                            Kind::kCounter,
-                            {"cgroup", "cgroup_pod_uid"}};
-constexpr std::array<const Family*, 4> kFamilies = {&kReadBytes, &kWrittenBytes, &kReads, &kWrites};
+constexpr std::array<Family, 4> kFamilies = {
+    cgroupFamily("pingloom_cgroup_io_read_bytes_total",
+                 "Bytes that the cgroup's tasks read from devices."),
+    cgroupFamily("pingloom_cgroup_io_written_bytes_total",
+                 "Bytes that the cgroup's tasks wrote to devices."),
+    cgroupFamily("pingloom_cgroup_io_reads_total", "Reads by the cgroup's tasks from devices."),
+    cgroupFamily("pingloom_cgroup_io_writes_total", "Writes by the cgroup's tasks to devices.")};
 constexpr std::array<std::string_view, 4> kKeys = {"rbytes", "wbytes", "rios", "wios"};
 // What a kernel writes instead of the numbers of a device that it has no name for.
 constexpr std::string_view kUnknownDevice = "(unknown)";
@@ -86,7 +73,7 @@ void CgroupIo::read(std::string_view text, const Readings::Values& labels, Readi
   Counted& counted = cgroups_[std::string(labels[0])];
   for (const Device& device : devices) add(device, counted);
   for (std::size_t i = 0; i < kNumbers; ++i) {
-    readings.count(*kFamilies[i], counted.total[i], labels);
+    readings.count(kFamilies[i], counted.total[i], labels);
   }
 }
 

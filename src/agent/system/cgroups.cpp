@@ -22,24 +22,18 @@ constexpr double kMicrosecond = 1e-6;
 constexpr std::size_t kMaxFileBytes = 16384;  // io.stat has a line for each disk
 constexpr std::size_t kMaxFolders = 65536;    // that are looked at in one level
 
-constexpr Family kProcessorTime = {"pingloom_cgroup_cpu_seconds_total",
-                                   "Seconds for which the cgroup's tasks ran.",
-                                   Kind::kCounter,
-                                   {"cgroup", "cgroup_pod_uid"},
-                                   kMicrosecond};
-constexpr Family kThrottled = {"pingloom_cgroup_cpu_throttled_seconds_total",
-                               "Seconds for which the cgroup's limit kept its tasks from running.",
-                               Kind::kCounter,
-                               {"cgroup", "cgroup_pod_uid"},
-                               kMicrosecond};
-constexpr Family kMemoryUsed = {"pingloom_cgroup_memory_bytes",
-                                "Memory of the cgroup, with cached files.",
-                                Kind::kGauge,
-                                {"cgroup", "cgroup_pod_uid"}};
-constexpr Family kOomKills = {"pingloom_cgroup_oom_kills_total",
-                              "Processes of the cgroup that were killed for lack of memory.",
-                              Kind::kCounter,
-                              {"cgroup", "cgroup_pod_uid"}};
+constexpr Family kProcessorTime =
+    cgroupFamily("pingloom_cgroup_cpu_seconds_total", "Seconds for which the cgroup's tasks ran.",
+                 Kind::kCounter, kMicrosecond);
+constexpr Family kThrottled =
+    cgroupFamily("pingloom_cgroup_cpu_throttled_seconds_total",
+                 "Seconds for which the cgroup's limit kept its tasks from running.",
+                 Kind::kCounter, kMicrosecond);
+constexpr Family kMemoryUsed = cgroupFamily(
+    "pingloom_cgroup_memory_bytes", "Memory of the cgroup, with cached files.", Kind::kGauge);
+constexpr Family kOomKills =
+    cgroupFamily("pingloom_cgroup_oom_kills_total",
+                 "Processes of the cgroup that were killed for lack of memory.");
 
 // Adds the number of the line that begins with `key`, if there is one.
 void addNumberOf(std::string_view text, std::string_view key, const Family& family,

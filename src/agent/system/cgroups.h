@@ -21,6 +21,12 @@ constexpr std::size_t kMaxCgroups = 512;
 // `unified`. Returns nullopt on a host that has version 1 only.
 std::optional<std::filesystem::path> cgroupRoot(const std::filesystem::path& mounted);
 
+// The metrics of cgroups have the same labels.
+constexpr Family cgroupFamily(const char* name, const char* help, Kind kind = Kind::kCounter,
+                              double unit = 1) {
+  return {name, help, kind, {"cgroup", "cgroup_pod_uid"}, unit};
+}
+
 struct Cgroup {
   std::string path;     // below the root: "/system.slice/ssh.service"
   std::string pod_uid;  // "" if it is in no pod

@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "collector/exposition.h"
 #include "common/config_reader.h"
 #include "common/text.h"
 #include "http/url.h"
@@ -40,10 +41,9 @@ Status readUser(const yaml::Node& node, PushTarget& target) {
 Status readHistograms(const yaml::Node& node, PushTarget& target) {
   const auto text = node.text();
   if (!text) return tl::unexpected(text.error());
-  if (*text != "exact" && *text != "compact") {
-    return node.error("write 'exact' or 'compact', which is the default");
-  }
-  target.exact_histograms = *text == "exact";
+  const auto exact = exactHistograms(*text);
+  if (!exact) return node.error(kHistogramWords);
+  target.exact_histograms = *exact;
   return {};
 }
 

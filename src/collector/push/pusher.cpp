@@ -11,6 +11,7 @@
 #include "common/time.h"
 
 namespace pingloom::collector {
+
 Pusher::Pusher(std::string name, PushTarget target, std::unique_ptr<PushFormat> format,
                RenderMetrics render)
     : name_(std::move(name)),
