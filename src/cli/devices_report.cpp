@@ -113,10 +113,12 @@ std::string jsonOf(const std::vector<rdma::DeviceDetails>& devices, const Counte
 
 std::string textOf(const std::string& address, const rdma::DeviceInfo& chosen) {
   return fmt::format(
-      "{}: {}/{}, {}, GID {}, MTU {}, {} timestamps, iCRC check: {}, flow labels {}\n", address,
-      printable(chosen.name), chosen.port, rdma::name(chosen.link_layer), gidText(chosen.gid),
-      chosen.mtu, name(chosen.clock.source()), chosen.icrc_check,
-      chosen.flow_label_chooses_path ? "choose the UDP source port" : "do not change the path");
+      "{}: {}/{}, {}, GID {}, MTU {}, {} timestamps, iCRC check: {}, flow labels {}, paths are "
+      "{}\n",
+      address, printable(chosen.name), chosen.port, rdma::name(chosen.link_layer),
+      gidText(chosen.gid), chosen.mtu, name(chosen.clock.source()), chosen.icrc_check,
+      chosen.flow_label_chooses_path ? "choose the UDP source port" : "do not change the path",
+      chosen.source_ports_known ? "traced" : "not traced");
 }
 
 }  // namespace pingloom::cli

@@ -39,7 +39,9 @@ struct DeviceInfo {
   std::uint32_t mtu = 0;  // the active path MTU in bytes of payload
   TickClock clock = TickClock::nanoseconds(ClockSource::kSoftware);
   bool flow_label_chooses_path = false;  // whether the label becomes the UDP source port
-  bool reports_expired = false;          // whether UdEvents::expired is filled
+  // Whether the host knows the UDP source ports of UD messages, so that the paths of their flows
+  // can be traced (UdEndpoint::sourcePort).
+  bool source_ports_known = false;
   // How received packets' iCRC is checked: "device" (by hardware or kernel), and in user space
   // "exact", or "residual" where IPv4's ID is not known (soft/icrc_residual.h). Static storage.
   std::string_view icrc_check = "device";

@@ -42,8 +42,8 @@ struct UdPath {
   std::optional<std::uint8_t> service_level = std::nullopt;  // nullopt: the endpoint's
   // The entry of this port's GID table with the message's source GID; nullopt: the endpoint's.
   std::optional<std::uint8_t> gid_index = std::nullopt;
-  // The hop limit (IPv4: TTL) of RoCE packets; 0: the maximum, or the system's default. Not every
-  // NIC lets its user choose it.
+  // The hop limit (IPv4: TTL) of RoCE packets; 0: the maximum, or the system's default. REQUIRES if
+  // it is another: UdEndpoint::sourcePort() knows the path's port.
   std::uint8_t hop_limit = 0;
 
   bool operator==(const UdPath&) const = default;
@@ -104,7 +104,7 @@ struct UdExpired {
 struct UdEvents {
   std::vector<UdSent> sent;
   std::vector<UdReceived> received;
-  std::vector<UdExpired> expired;  // only of devices whose DeviceInfo says so
+  std::vector<UdExpired> expired;
   void clear() {
     sent.clear();
     received.clear();
@@ -134,6 +134,11 @@ class UdEndpoint {
   // Resolves the path again, because messages were lost on it. The earlier result stays in use
   // meanwhile.
   virtual void recheck(const UdPath& path) = 0;
+
+  // Returns the UDP source port of messages on this path, or nullopt where it is not known, as with
+  // InfiniBand and with many drivers. Where it is, messages may have a hop limit, and poll() says
+  // where it ran out.
+  virtual std::optional<std::uint16_t> sourcePort(const UdPath& path) const = 0;
 
   // Copies the message into the send queue; flush() sends it, and takes its software timestamp if
   // there is no better one.

@@ -90,8 +90,10 @@ std::unique_ptr<Prober> Port::makeProber() {
 void Port::open(const Instant& now) {
   auto opened = tryOpen(now);
   if (opened) {
-    log::info("rdma {}: endpoint on {} with queue pair {:#x}, {} timestamps", address_.text(),
-              origin_.device, endpoint_->address().qpn, name(origin_.clock.source()));
+    log::info("rdma {}: endpoint on {} with queue pair {:#x}, {} timestamps, paths {}",
+              address_.text(), origin_.device, endpoint_->address().qpn,
+              name(origin_.clock.source()),
+              device_->info().source_ports_known ? "traced" : "not traced");
     last_error_.clear();
     opened_mono_ = now.mono;
     changed_ = true;
@@ -121,8 +123,7 @@ Status Port::tryOpen(const Instant& now) {
   responder_ =
       std::make_unique<Responder>(*endpoint_, context_->stalls, context_->agent->incarnation);
   prober_->setEndpoint(endpoint_.get(), endpoint_->address().q_key);
-  const bool traces = device_->info().reports_expired && context_->agent->paths != nullptr;
-  tracer_.setEndpoint(traces ? endpoint_.get() : nullptr);
+  tracer_.setEndpoint(context_->agent->paths != nullptr ? endpoint_.get() : nullptr);
   return {};
 }
 

@@ -5,7 +5,6 @@
 
 #include "probe/rdma/tags.h"
 #include "rdma/soft/packet.h"
-#include "rdma/soft/source_port.h"
 
 namespace pingloom::probe::rdma_ud {
 void PortTracer::setEndpoint(rdma::UdEndpoint* endpoint) {
@@ -17,7 +16,8 @@ void PortTracer::list(const Prober& prober, Nanos now) {
   changed_ = false;
   listed_ = now;
   tracer_.setFlows(flows_.list(prober.tasks(), [&](std::uint32_t task, std::uint32_t target) {
-    return prober.target(task, target).there;
+    const Prober::Target& to = prober.target(task, target);
+    return endpoint_ != nullptr && to.there && endpoint_->sourcePort(to.path);
   }));
 }
 
@@ -27,7 +27,7 @@ void PortTracer::lost(std::uint32_t task, std::uint32_t target, Nanos now) {
 }
 
 bool PortTracer::answered(const Prober& prober, const wire::ProbeMessage& pong, Nanos now) {
-  if (!tracer_.answered(pong.nonce, now)) return false;
+  if (endpoint_ == nullptr || !tracer_.answered(pong.nonce, now)) return false;
   publish(prober, now);
   return true;
 }
@@ -76,9 +76,7 @@ void PortTracer::publish(const Prober& prober, Nanos now) {
     const Prober::Target& target = prober.target(trace.flow.task, trace.flow.target);
     TracedPath path = tracedPathOf(std::move(trace), task, *context_, now);
     path.destination_port = rdma::soft::kRoceUdpPort;
-    path.source_port = target.path.flow_label == 0
-                           ? rdma::soft::kRoceUdpPort
-                           : rdma::soft::sourcePortOf(target.path.flow_label);
+    path.source_port = endpoint_->sourcePort(target.path).value_or(0);
     context_->paths->push(std::move(path));
   }
 }

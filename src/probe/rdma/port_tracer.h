@@ -14,8 +14,9 @@
 
 namespace pingloom::probe::rdma_ud {
 
-// Nothing is traced while there is no endpoint, to targets that have none, or from an address to
-// itself. The context and the pace outlive this.
+// Nothing is traced while there is no endpoint, to targets that have none, from an address to
+// itself, or where the endpoint does not know the source port. The context and the pace outlive
+// this.
 class PortTracer {
  public:
   // After a change of the mesh's endpoints the flows are listed again at most this often.
@@ -23,7 +24,7 @@ class PortTracer {
 
   PortTracer(const AgentContext& context, TracePace& pace) : context_(&context), tracer_(pace) {}
 
-  // nullptr if there is none, or one that does not tell which router drops a packet.
+  // nullptr if there is none, or nobody wants paths.
   void setEndpoint(rdma::UdEndpoint* endpoint);
   // Called when the prober has other tasks.
   void workChanged(const Prober& prober, Nanos now) { list(prober, now); }

@@ -24,6 +24,13 @@ FlowSockets::FlowSockets(net::UdpSocket main, int epoll) : epoll_(epoll) {
   watch(*sockets_.front());
 }
 
+std::uint16_t FlowSockets::portOf(std::uint32_t flow_label) const {
+  if (flow_label == 0) return kRoceUdpPort;
+  const std::uint16_t wanted = sourcePortOf(flow_label);
+  const auto found = by_wanted_port_.find(wanted);
+  return found != by_wanted_port_.end() ? found->second->port : wanted;
+}
+
 FlowSocket* FlowSockets::forOtherLabel(std::uint32_t flow_label) {
   const std::uint16_t wanted = sourcePortOf(flow_label);
   const auto found = by_wanted_port_.find(wanted);

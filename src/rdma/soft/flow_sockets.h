@@ -63,6 +63,9 @@ class FlowSockets {
   FlowSocket* forLabel(std::uint32_t flow_label) {
     return flow_label == 0 ? &main() : forOtherLabel(flow_label);
   }
+  // The source port of the label's packets. One that is not in use yet may get a neighbour of this
+  // port when it is.
+  std::uint16_t portOf(std::uint32_t flow_label) const;
   // The main socket is the first one.
   const std::vector<std::unique_ptr<FlowSocket>>& all() const { return sockets_; }
 

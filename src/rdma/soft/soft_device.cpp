@@ -140,7 +140,7 @@ DeviceInfo infoOf(const IpAddress& address, std::uint32_t mtu, const SoftPort& p
   info.mtu = mtu;
   info.clock = TickClock::nanoseconds(ClockSource::kKernel);
   info.flow_label_chooses_path = true;
-  info.reports_expired = true;
+  info.source_ports_known = true;
   info.icrc_check = port.checksExactly() ? "exact" : "residual";
   return info;
 }

@@ -59,8 +59,7 @@ bool SoftUdEndpoint::canReach(const IpAddress& address) const {
 PostResult SoftUdEndpoint::post(const UdMessage& message) {
   const UdPath& path = message.path;
   if (path.gid_index.value_or(0) != 0) return PostResult::kUnreachable;  // it has one GID
-  const Route route = {path.gid.address(), path.flow_label != 0 ? path.flow_label : flow_label_,
-                       path.traffic_class, path.hop_limit};
+  const Route route = {path.gid.address(), labelOf(path), path.traffic_class, path.hop_limit};
   if (!canReach(route.destination)) return PostResult::kUnreachable;
   if (in_flight_.full()) return PostResult::kFull;
   const std::uint32_t number = in_flight_.add(message.id);

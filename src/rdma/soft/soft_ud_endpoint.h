@@ -3,7 +3,9 @@
 // its owner makes another one.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,9 @@ class SoftUdEndpoint final : public UdEndpoint, private PacketSink {
   std::size_t maxPayload() const override { return mtu_; }
   void prepare(const UdPath&) override {}
   void recheck(const UdPath&) override {}
+  std::optional<std::uint16_t> sourcePort(const UdPath& path) const override {
+    return port_.transmitter().sockets().portOf(labelOf(path));
+  }
   PostResult post(const UdMessage& message) override;
   void flush() override;
   int descriptor() const override { return descriptor_.get(); }
@@ -47,6 +52,9 @@ class SoftUdEndpoint final : public UdEndpoint, private PacketSink {
   bool isLost() const;
   std::string fault() const;  // why it is lost
   bool canReach(const IpAddress& address) const;
+  std::uint32_t labelOf(const UdPath& path) const {
+    return path.flow_label != 0 ? path.flow_label : flow_label_;
+  }
   void received(const Inbound& inbound) override;
   void departed(std::uint32_t id, Nanos utc) override;
   void failed(std::uint32_t id) override;

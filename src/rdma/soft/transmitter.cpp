@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "net/control_data.h"
+#include "rdma/soft/expired.h"
 
 namespace pingloom::rdma::soft {
 namespace {
@@ -247,17 +248,10 @@ void Transmitter::report(FlowSocket& flow) {
 }
 
 void Transmitter::cameBack(const net::Bounce& bounce) {
-  const auto quoted = std::span(bounce.quoted).first(bounce.quoted_bytes);
-  const auto sender = bounce.expired ? senderOfUd(quoted) : std::nullopt;
-  PacketSink* owner = sender ? sinks_.byQpn(*sender) : nullptr;
+  const auto expired = expiredPacket(bounce);
+  PacketSink* owner = expired ? sinks_.byQpn(expired->qpn) : nullptr;
   if (owner == nullptr) return drops_.add(Drop::kIcmpError);
-  UdExpired expired;
-  expired.router = bounce.sender;
-  expired.destination = bounce.destination.address;
-  const auto payload = quoted.subspan(headerBytes(Opcode::kUdSendOnly));
-  expired.quoted_bytes = std::min(payload.size(), expired.quoted.size());
-  std::copy_n(payload.begin(), expired.quoted_bytes, expired.quoted.begin());
-  owner->expired(expired);
+  owner->expired(expired->what);
 }
 
 }  // namespace pingloom::rdma::soft

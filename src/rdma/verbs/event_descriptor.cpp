@@ -6,11 +6,11 @@
 
 namespace pingloom::rdma::verbs {
 
-Result<UniqueFd> createEventDescriptor(int completions, int asynchronous,
+Result<UniqueFd> createEventDescriptor(const std::vector<int>& descriptors,
                                        const std::string& entity) {
   UniqueFd made(epoll_create1(EPOLL_CLOEXEC));
   bool added = made.valid();
-  for (const int fd : {completions, asynchronous}) {
+  for (const int fd : descriptors) {
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.fd = fd;

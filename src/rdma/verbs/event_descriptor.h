@@ -2,14 +2,16 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "common/error.h"
 #include "common/fd.h"
 
 namespace pingloom::rdma::verbs {
 
-// Returns an epoll descriptor for both, each with itself as data. REQUIRES: they outlive it.
-Result<UniqueFd> createEventDescriptor(int completions, int asynchronous,
+// Returns an epoll descriptor for all of these, each with itself as data. REQUIRES: they outlive
+// it.
+Result<UniqueFd> createEventDescriptor(const std::vector<int>& descriptors,
                                        const std::string& entity);
 
 }  // namespace pingloom::rdma::verbs

@@ -21,7 +21,7 @@ ibv_ah_attr attributesOf(const UdPath& path, const PathDefaults& defaults) {
     attributes.grh.sgid_index =
         path.gid_index.value_or(static_cast<std::uint8_t>(defaults.gid_index));
     attributes.grh.flow_label = path.flow_label != 0 ? path.flow_label : defaults.flow_label;
-    attributes.grh.hop_limit = path.hop_limit != 0 ? path.hop_limit : kHopLimit;
+    attributes.grh.hop_limit = kHopLimit;
     attributes.grh.traffic_class = path.traffic_class;
   }
   return attributes;

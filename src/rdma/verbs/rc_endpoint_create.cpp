@@ -73,7 +73,7 @@ Result<std::unique_ptr<RcEndpoint>> VerbsRcEndpoint::create(std::shared_ptr<RcDo
     return tl::unexpected(made.error());
   }
   auto events =
-      createEventDescriptor(completions->descriptor(), domain->context().descriptor(), entity);
+      createEventDescriptor({completions->descriptor(), domain->context().descriptor()}, entity);
   if (!events) return tl::unexpected(events.error());
 
   const PathDefaults path{.port = port.number,

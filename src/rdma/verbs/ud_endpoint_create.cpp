@@ -84,6 +84,13 @@ std::vector<std::uint8_t> gidChoices(const PortDetails& port, const GidDetails& 
   return choices;
 }
 
+// Returns nullptr where paths cannot be traced.
+Result<std::unique_ptr<soft::TraceSockets>> openTraces(PortChoice choice, const Gid& gid,
+                                                       std::uint32_t qpn) {
+  if (choice == PortChoice::kUnknown) return nullptr;
+  return soft::TraceSockets::create(gid.address(), qpn);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<UdEndpoint>> VerbsUdEndpoint::create(ibv_device* device,
@@ -122,22 +129,28 @@ Result<std::unique_ptr<UdEndpoint>> VerbsUdEndpoint::create(ibv_device* device,
   if (ready) ready = receives.repost(pair);  // before the first datagram can arrive
   if (ready) ready = makeReady(pair, entity);
   if (!ready) return makeError(entity, ready.error().reason);
-  auto events =
-      createEventDescriptor(queues->completions.descriptor(), (*opened)->context->async_fd, entity);
+  const PortChoice port_choice = portChoiceOf(details, gid);
+  auto traces = openTraces(port_choice, gid.gid, pair->qp_num);
+  if (!traces) return makeError(entity, traces.error().text());
+  std::vector<int> descriptors = {queues->completions.descriptor(), (*opened)->context->async_fd};
+  if (*traces != nullptr) descriptors.push_back((*traces)->descriptor());
+  auto events = createEventDescriptor(descriptors, entity);
   if (!events) return tl::unexpected(events.error());
 
+  const std::uint32_t flow_label =
+      options.flow_label != 0 ? options.flow_label : ownLabelOf(port_choice, pair->qp_num);
   const PathDefaults defaults{.port = port.number,
                               .gid_index = gid.index,
                               .service_level = options.service_level,
                               .by_lid = !roce,
                               .global = roce || options.grh,
-                              .flow_label = options.flow_label,
+                              .flow_label = flow_label,
                               .gid_choices = gidChoices(port, gid)};
   const UdAddress address{gid.gid, roce ? std::uint16_t{0} : port.lid, pair->qp_num, q_key};
   return std::unique_ptr<UdEndpoint>(new VerbsUdEndpoint(
-      std::move(*opened), Place{entity, port.number, roce, gid}, defaults, address, *mtu,
-      options.busy, std::move(queues->completions), std::move(sends), std::move(receives),
-      std::move(queues->queue_pair), std::move(*events)));
+      std::move(*opened), Place{entity, port.number, roce, gid, port_choice, flow_label}, defaults,
+      address, *mtu, options.busy, std::move(queues->completions), std::move(sends),
+      std::move(receives), std::move(queues->queue_pair), std::move(*traces), std::move(*events)));
 }
 
 }  // namespace pingloom::rdma::verbs

@@ -29,8 +29,9 @@ DeviceInfo describe(const DeviceDetails& device, const PortDetails& port, const 
   if (device.hasHardwareTimestamps()) {
     info.clock = TickClock(ClockSource::kHardware, device.core_clock_khz, device.timestamp_mask);
   }
-  info.flow_label_chooses_path =
-      port.link_layer == LinkLayer::kEthernet && quirksOf(device).label_is_source_port;
+  const PortChoice choice = portChoiceOf(device, gid);
+  info.flow_label_chooses_path = choice == PortChoice::kFlowLabel;
+  info.source_ports_known = choice != PortChoice::kUnknown;
   return info;
 }
 

@@ -16,7 +16,7 @@ VerbsUdEndpoint::VerbsUdEndpoint(std::shared_ptr<OpenedDevice> device, Place pla
                                  const PathDefaults& defaults, const UdAddress& address,
                                  std::uint32_t mtu, bool busy, CompletionQueue completions,
                                  SendRing sends, ReceiveRing receives, QueuePairHandle queue_pair,
-                                 UniqueFd events)
+                                 std::unique_ptr<soft::TraceSockets> traces, UniqueFd events)
     : device_(std::move(device)),
       place_(std::move(place)),
       address_(address),
@@ -27,11 +27,24 @@ VerbsUdEndpoint::VerbsUdEndpoint(std::shared_ptr<OpenedDevice> device, Place pla
       sends_(std::move(sends)),
       receives_(std::move(receives)),
       queue_pair_(std::move(queue_pair)),
+      traces_(std::move(traces)),
       events_(std::move(events)) {}
 
 void VerbsUdEndpoint::prepare(const UdPath& path) { handles_.prepare(path, monotonicNow()); }
 
 void VerbsUdEndpoint::recheck(const UdPath& path) { handles_.recheck(path, monotonicNow()); }
+
+std::optional<std::uint16_t> VerbsUdEndpoint::sourcePort(const UdPath& path) const {
+  const std::uint32_t label = path.flow_label != 0 ? path.flow_label : place_.flow_label;
+  return sourcePortOf(place_.port_choice, label, address_.qpn);
+}
+
+PostResult VerbsUdEndpoint::postLimited(const UdMessage& message) {
+  const auto port = sourcePort(message.path);
+  if (!port || !traces_->send(*port, message)) return PostResult::kUnreachable;
+  ended_.push_back({.id = message.id, .ok = true, .ticks = std::nullopt});
+  return PostResult::kPosted;
+}
 
 PostResult VerbsUdEndpoint::post(const UdMessage& message) {
   // The device would replace a privileged Q_Key by the endpoint's own one.
@@ -39,6 +52,7 @@ PostResult VerbsUdEndpoint::post(const UdMessage& message) {
     ++drops_.invalid;
     return PostResult::kUnreachable;
   }
+  if (message.path.hop_limit != 0) return postLimited(message);
   const auto found = handles_.find(message.path, monotonicNow());
   if (found.result != PostResult::kPosted) return found.result;
   if (sends_.full()) return PostResult::kFull;
@@ -47,15 +61,15 @@ PostResult VerbsUdEndpoint::post(const UdMessage& message) {
 }
 
 void VerbsUdEndpoint::flush() {
-  const std::size_t before = failed_.size();
-  if (const int reason = sends_.flush(queue_pair_.get(), monotonicNow(), failed_); reason != 0) {
+  const std::size_t before = ended_.size();
+  if (const int reason = sends_.flush(queue_pair_.get(), monotonicNow(), ended_); reason != 0) {
     refused_ = reason;
-    drops_.not_posted += failed_.size() - before;
+    drops_.not_posted += ended_.size() - before;
   }
 }
 
 Nanos VerbsUdEndpoint::nextWake() const {
-  return busy_ || !failed_.empty() || refused_ != 0 ? 0 : look_at_;
+  return busy_ || !ended_.empty() || refused_ != 0 ? 0 : look_at_;
 }
 
 Status VerbsUdEndpoint::poll(UdEvents& events) {
@@ -64,7 +78,7 @@ Status VerbsUdEndpoint::poll(UdEvents& events) {
     const Nanos now = monotonicNow();
     handles_.update(now);
     Status state = look(now);
-    if (state) state = takeEvents();
+    if (state) state = takeEvents(events);
     if (state) state = receives_.repost(queue_pair_.get());
     if (state) state = takeCompletions(events);
     if (!state && !failure_) failure_ = state.error();
@@ -80,16 +94,19 @@ Status VerbsUdEndpoint::look(Nanos now_mono) {
   return makeError("", "the device was removed");
 }
 
-Status VerbsUdEndpoint::takeEvents() {
+Status VerbsUdEndpoint::takeEvents(UdEvents& events) {
   // A busy loop queries the kernel only from time to time.
   constexpr std::uint32_t kBusyPolls = 256;
   if (!busy_ || ++polls_ % kBusyPolls == 0) {
-    std::array<epoll_event, 2> ready;
+    std::array<epoll_event, 3> ready;
     const int count = epoll_wait(events_.get(), ready.data(), static_cast<int>(ready.size()), 0);
     for (int i = 0; i < count; ++i) {
-      if (ready[static_cast<std::size_t>(i)].data.fd == completions_.descriptor()) {
+      const int from = ready[static_cast<std::size_t>(i)].data.fd;
+      if (from == completions_.descriptor()) {
         completions_.takeEvents();
         armed_ = false;
+      } else if (traces_ != nullptr && from == traces_->descriptor()) {
+        traces_->takeExpired(events.expired);
       } else if (auto state = takeAsyncEvents(device_->context.get(), place_.port, place_.gid);
                  !state) {
         return state;
@@ -103,8 +120,8 @@ Status VerbsUdEndpoint::takeEvents() {
 }
 
 Status VerbsUdEndpoint::takeCompletions(UdEvents& events) {
-  events.sent.insert(events.sent.end(), failed_.begin(), failed_.end());
-  failed_.clear();
+  events.sent.insert(events.sent.end(), ended_.begin(), ended_.end());
+  ended_.clear();
   std::array<Completion, CompletionQueue::kBatch> batch;
   for (std::size_t taken = 0; taken < kMaxPerPoll;) {
     const int got = completions_.take(batch);
@@ -180,7 +197,8 @@ std::vector<DropCount> VerbsUdEndpoint::drops() const {
           {"no_header", drops_.no_header},
           {"not_posted", drops_.not_posted},
           {"invalid", drops_.invalid},
-          {"unresolved", handles_.failures()}};
+          {"unresolved", handles_.failures()},
+          {"icmp_error", traces_ != nullptr ? traces_->otherErrors() : 0}};
 }
 
 }  // namespace pingloom::rdma::verbs

@@ -14,8 +14,10 @@
 #include "common/fd.h"
 #include "rdma/device.h"
 #include "rdma/device_details.h"
+#include "rdma/soft/trace_sockets.h"
 #include "rdma/verbs/address_handles.h"
 #include "rdma/verbs/completion_queue.h"
+#include "rdma/verbs/quirks.h"
 #include "rdma/verbs/receive_ring.h"
 #include "rdma/verbs/send_ring.h"
 
@@ -44,6 +46,7 @@ class VerbsUdEndpoint final : public UdEndpoint {
   std::size_t maxPayload() const override { return mtu_; }
   void prepare(const UdPath& path) override;
   void recheck(const UdPath& path) override;
+  std::optional<std::uint16_t> sourcePort(const UdPath& path) const override;
   PostResult post(const UdMessage& message) override;
   void flush() override;
   int descriptor() const override { return events_.get(); }
@@ -57,6 +60,8 @@ class VerbsUdEndpoint final : public UdEndpoint {
     std::uint8_t port = 1;
     bool roce = true;
     GidDetails gid;
+    PortChoice port_choice = PortChoice::kUnknown;
+    std::uint32_t flow_label = 0;  // of messages that set none
   };
   struct Drops {
     std::uint64_t truncated = 0;
@@ -68,9 +73,11 @@ class VerbsUdEndpoint final : public UdEndpoint {
   VerbsUdEndpoint(std::shared_ptr<OpenedDevice> device, Place place, const PathDefaults& defaults,
                   const UdAddress& address, std::uint32_t mtu, bool busy,
                   CompletionQueue completions, SendRing sends, ReceiveRing receives,
-                  QueuePairHandle queue_pair, UniqueFd events);
+                  QueuePairHandle queue_pair, std::unique_ptr<soft::TraceSockets> traces,
+                  UniqueFd events);
 
-  Status takeEvents();
+  PostResult postLimited(const UdMessage& message);
+  Status takeEvents(UdEvents& events);
   Status look(Nanos now_mono);
   Status takeCompletions(UdEvents& events);
   void handle(const Completion& completion, UdEvents& events);
@@ -88,13 +95,15 @@ class VerbsUdEndpoint final : public UdEndpoint {
   SendRing sends_;
   ReceiveRing receives_;
   QueuePairHandle queue_pair_;
-  UniqueFd events_;  // epoll of the completion channel and asynchronous events
+  std::unique_ptr<soft::TraceSockets> traces_;  // nullptr where no source port is known
+  UniqueFd events_;  // epoll of the completion channel, asynchronous events, and `traces_`
 
   bool armed_ = false;
   std::uint32_t polls_ = 0;
   Nanos look_at_ = 0;
-  int refused_ = 0;             // the device's error number for a refused message, or 0
-  std::vector<UdSent> failed_;  // refused messages, which the next poll() reports
+  int refused_ = 0;  // the device's error number for a refused message, or 0
+  // What the next poll() reports: messages that the device refused, or that `traces_` has sent.
+  std::vector<UdSent> ended_;
   std::optional<Error> failure_;
   Drops drops_;
 };

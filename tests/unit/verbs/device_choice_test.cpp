@@ -2,6 +2,7 @@
 
 #include "fake_host.h"
 #include "rdma/verbs/device_query.h"
+#include "rdma/verbs/quirks.h"
 
 namespace pingloom::rdma::verbs::device_choice_test {
 namespace {
@@ -122,10 +123,35 @@ TEST_F(DeviceChoiceTest, FlowLabelsChoosePathsWhereTheNicIsKnownToUseThem) {
   setDevices(
       "device mlx5_0\nport 1\ngid 0 10.0.0.1 v2\n"
       "device mlx4_0 part=0x1007\nport 1\ngid 0 10.0.0.2 v2\n"
-      "device other vendor=0x14e4\nport 1\ngid 0 10.0.0.3 v2\n");
+      "device other vendor=0x14e4\nport 1\ngid 0 10.0.0.3 v2\n"
+      "device rxe1 vendor=0xffffff part=0\nport 1\ngid 0 10.0.0.4 v2\n");
   EXPECT_TRUE(openVerbsDevice(at("10.0.0.1")).value()->info().flow_label_chooses_path);
   EXPECT_FALSE(openVerbsDevice(at("10.0.0.2")).value()->info().flow_label_chooses_path);
   EXPECT_FALSE(openVerbsDevice(at("10.0.0.3")).value()->info().flow_label_chooses_path);
+  EXPECT_FALSE(openVerbsDevice(at("10.0.0.4")).value()->info().flow_label_chooses_path);
+}
+
+TEST_F(DeviceChoiceTest, PathsAreTracedWhereTheSourcePortIsKnown) {
+  setDevices(
+      "device mlx5_0\nport 1\ngid 0 10.0.0.1 v2\n"
+      "device other vendor=0x14e4\nport 1\ngid 0 10.0.0.3 v2\n"
+      "device rxe1 vendor=0xffffff part=0\nport 1\ngid 0 10.0.0.4 v2\n");
+  const auto known = [](std::string_view address) {
+    return openVerbsDevice(at(address)).value()->info().source_ports_known;
+  };
+  EXPECT_TRUE(known("10.0.0.1"));
+  EXPECT_FALSE(known("10.0.0.3"));
+  EXPECT_TRUE(known("10.0.0.4"));
+}
+
+// The packets of tests/data/rxe/rxe-ud-send.pcap have this port and this queue pair.
+TEST(SourcePortOfAQueuePair, IsTheOneOfSoftRoce) {
+  EXPECT_EQ(sourcePortOf(PortChoice::kQueuePair, 7, 0x11), 0xDF94);
+  EXPECT_EQ(sourcePortOf(PortChoice::kFlowLabel, 7, 0x11), 0xC007);
+  EXPECT_EQ(ownLabelOf(PortChoice::kFlowLabel, 0x11), 0x11U);
+  EXPECT_EQ(ownLabelOf(PortChoice::kFlowLabel, 0x100000), 1U) << "label 0 is the NIC's choice";
+  EXPECT_EQ(ownLabelOf(PortChoice::kQueuePair, 0x11), 0U);
+  EXPECT_EQ(sourcePortOf(PortChoice::kUnknown, 7, 0x11), std::nullopt);
 }
 
 TEST(IpoibTest, GidOfHardwareAddress) {

@@ -6,6 +6,7 @@
 
 #include "fake_host.h"
 #include "unit/eventually.h"
+#include "unit/rdma/soft_host.h"
 
 namespace pingloom::rdma::verbs::ud_endpoint_test {
 namespace {
@@ -67,6 +68,37 @@ TEST_F(UdEndpointTest, APathMayChooseAnotherEntryWithTheSameGid) {
     path.gid_index = other;
     EXPECT_EQ(a.send(path, to, "x"), PostResult::kUnreachable) << int{other};
   }
+}
+
+// A message with a hop limit leaves through the kernel's UDP, so a real soft device gets it.
+TEST_F(UdEndpointTest, AMessageWithAHopLimitLeavesFromTheFlowsSourcePort) {
+  setDevices("device nic_a\nport 1\ngid 0 127.1.0.1 v2\n");
+  Side a(at("127.1.0.1"));
+  soft::SoftHost host;
+  ASSERT_NE(host.endpoint, nullptr);
+  UdPath path{host.address().gid, 0, 0, 5};
+  EXPECT_EQ(a.endpoint->sourcePort(path), 0xC005);
+  path.hop_limit = 9;
+  ASSERT_EQ(a.send(path, host.address(), "probe", 77), PostResult::kPosted);
+  const auto sent = a.nextSent();
+  ASSERT_TRUE(sent);
+  EXPECT_EQ(sent->id, 77U);
+  EXPECT_TRUE(sent->ok);
+  ASSERT_TRUE(host.untilReceived(1));
+  EXPECT_EQ(host.received[0].qpn, a.endpoint->address().qpn);
+  EXPECT_EQ(host.received[0].from.gid.address(), ip("127.1.0.1"));
+  path.flow_label = 0;
+  const std::uint32_t own_label = a.endpoint->address().qpn;
+  EXPECT_EQ(a.endpoint->sourcePort(path), soft::sourcePortOf(own_label));
+}
+
+TEST_F(UdEndpointTest, MessagesWithoutALabelHaveOneThatIsKnown) {
+  Side a(at("fd00::1"));
+  Side b(at("fd00::2"));
+  ASSERT_EQ(a.send(b.endpoint->address(), "hello"), PostResult::kPosted);
+  const auto packet = b.nextPacket();
+  ASSERT_TRUE(packet);
+  EXPECT_EQ(packet->from.flow_label, a.endpoint->address().qpn);
 }
 
 TEST_F(UdEndpointTest, AnswersItself) {

@@ -67,6 +67,9 @@ class MemoryEndpoint final : public rdma::UdEndpoint {
   std::size_t maxPayload() const override { return 1024; }
   void prepare(const rdma::UdPath&) override {}
   void recheck(const rdma::UdPath&) override { ++rechecked; }
+  std::optional<std::uint16_t> sourcePort(const rdma::UdPath&) const override {
+    return std::nullopt;
+  }
   int descriptor() const override { return event_.get(); }
   Nanos nextWake() const override { return INT64_MAX; }
   std::vector<rdma::DropCount> drops() const override { return {{"every_endpoint_one", 1}}; }

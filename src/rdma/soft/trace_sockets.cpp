@@ -1,0 +1,112 @@
+#include "rdma/soft/trace_sockets.h"
+
+#include <sys/epoll.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <span>
+
+#include "rdma/soft/expired.h"
+#include "rdma/soft/icrc.h"
+#include "rdma/soft/packet.h"
+
+namespace pingloom::rdma::soft {
+
+Result<std::unique_ptr<TraceSockets>> TraceSockets::create(const IpAddress& address,
+                                                           std::uint32_t qpn) {
+  UniqueFd epoll(epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll.valid()) return makeErrnoError(address.text(), "epoll_create1", errno);
+  return std::unique_ptr<TraceSockets>(new TraceSockets(std::move(epoll), address, qpn));
+}
+
+bool TraceSockets::send(std::uint16_t source_port, const UdMessage& message) {
+  const IpAddress to = message.path.gid.address();
+  if (to.isV4() != address_.isV4()) return false;
+  net::UdpSocket* socket = socketOf(source_port);
+  if (socket == nullptr) return false;
+  write(source_port, message);
+  sockaddr_storage wide{};
+  const socklen_t length = to.toSockaddr(kRoceUdpPort, wide);
+  sockaddr_in6 target{};
+  std::memcpy(&target, &wide, sizeof target);
+  const auto control = net::makeControl({.timestamp = false,
+                                         .traffic_class = message.path.traffic_class,
+                                         .hop_limit = message.path.hop_limit,
+                                         .from = std::nullopt,
+                                         .segment_bytes = 0},
+                                        socket->isV6());
+  iovec piece{packet_.data(), packet_.size()};
+  outbox_.addInPlace(target, length, control, {&piece, 1}, {});
+  bool failed = false;
+  const auto outcome = outbox_.flush(*socket, scratch_, [&](net::TxTag, int) { failed = true; });
+  outbox_.clear();
+  collect(*socket);  // a send reads the error queue if it finds an error
+  return !failed && outcome == net::Outbox::Outcome::kSent;
+}
+
+void TraceSockets::write(std::uint16_t source_port, const UdMessage& message) {
+  Packet packet;
+  packet.bth.migration_done = true;  // set by all endpoints without an alternate path
+  packet.bth.destination_qpn = message.qpn;
+  packet.bth.psn = static_cast<std::uint32_t>(sent_++) & kMask24;
+  packet.deth = {message.q_key, qpn_};
+  packet.payload = message.payload;
+  packet_.resize(wireBytes(packet));
+  soft::write(packet, packet_);
+  IcrcFlow(address_, source_port, message.path.gid.address(), kRoceUdpPort).seal(packet_);
+}
+
+net::UdpSocket* TraceSockets::socketOf(std::uint16_t port) {
+  const auto known = std::find_if(sockets_.begin(), sockets_.end(),
+                                  [&](const PortSocket& one) { return one.port == port; });
+  if (known != sockets_.end()) {
+    known->used = sent_;
+    return &known->socket;
+  }
+  net::UdpSocketOptions options;
+  options.unfragmented = true;
+  options.deaf = true;
+  auto opened = net::UdpSocket::bind(address_, port, options);
+  if (!opened) return nullptr;
+  epoll_event event{};
+  event.events = EPOLLIN;  // errors are always reported; a deaf socket is never readable
+  event.data.u32 = port;
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, opened->descriptor(), &event) != 0) return nullptr;
+  if (sockets_.size() >= kMaxSockets) {
+    sockets_.erase(std::min_element(sockets_.begin(), sockets_.end(),
+                                    [](const auto& a, const auto& b) { return a.used < b.used; }));
+  }
+  sockets_.push_back({port, sent_, std::move(*opened)});
+  return &sockets_.back().socket;
+}
+
+void TraceSockets::collect(net::UdpSocket& socket) {
+  for (const net::Bounce& bounce : socket.bounces()) {
+    const auto expired = expiredPacket(bounce);
+    if (expired && expired->qpn == qpn_ && expired_.size() < kMaxExpired) {
+      expired_.push_back(expired->what);
+    } else {
+      ++other_errors_;
+    }
+  }
+  socket.bounces().clear();
+}
+
+void TraceSockets::takeExpired(std::vector<UdExpired>& expired) {
+  std::array<epoll_event, kMaxSockets> ready;
+  const int count = epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const std::uint32_t port = ready[static_cast<std::size_t>(i)].data.u32;
+    const auto found = std::find_if(sockets_.begin(), sockets_.end(),
+                                    [&](const PortSocket& one) { return one.port == port; });
+    if (found == sockets_.end()) continue;
+    found->socket.readErrors(scratch_);
+    collect(found->socket);
+  }
+  expired.insert(expired.end(), expired_.begin(), expired_.end());
+  expired_.clear();
+}
+
+}  // namespace pingloom::rdma::soft
