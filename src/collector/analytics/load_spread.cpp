@@ -45,6 +45,12 @@ double LoadSpread::deviation(std::size_t metric, double left) const {
   return (left - mean) / std::max(std::sqrt(variance), kLeast);
 }
 
+float LoadSpread::certainty(std::size_t metric, float doubt) const {
+  const std::size_t low = bin_ * metrics_ + metric;
+  const float seen = (1 - share_) * seen_[low] + share_ * seen_[low + metrics_];
+  return std::sqrt(seen / std::max(seen + doubt * kAlike, 1.0F));
+}
+
 void LoadSpread::learn(std::span<const double> left, std::span<const std::uint32_t> ages) {
   for (std::size_t i = 0; i < metrics_; ++i) {
     if (ages[i] != 1) continue;

@@ -23,6 +23,9 @@ class LoadSpread {
   static constexpr std::size_t kBins = 17;  // centres at -8 to 8; loads beyond are clamped
   static constexpr float kKnown = 60;       // samples
   static constexpr float kMemory = 1800;    // samples
+  // Samples at one load come in a few visits and resemble their neighbours, so this many say as
+  // much about the mean as one that stands alone. Chosen on the benchmark's seeds 1 to 8.
+  static constexpr float kAlike = 300;
   // What is left of a metric counts as at least this part of its standard deviation. Otherwise
   // rounding errors of a metric that the others explain exactly would be deviations.
   static constexpr float kLeast = 0.1F;
@@ -37,6 +40,9 @@ class LoadSpread {
   bool knows(std::size_t metric, float samples) const;
   // Returns how far `left` is from its usual value, in multiples of its usual deviation.
   double deviation(std::size_t metric, double left) const;
+  // Returns which part of a deviation counts, from 0 to 1: after few samples at this load it may be
+  // an error of the mean. `doubt` from 0 to 1 says how much that matters.
+  float certainty(std::size_t metric, float doubt) const;
   // Learns the sample. `ages` are the numbers of samples for which each metric has been active; one
   // that begins to be is learned anew.
   void learn(std::span<const double> left, std::span<const std::uint32_t> ages);

@@ -59,8 +59,8 @@ struct SubspaceSettings {
   std::uint32_t warm_up = 600;  // samples before the first verdict
   // The half-life of mean, variance and sketch, in samples.
   double half_life = 14400;
-  double factor = 3.5;  // factor of the limits, see score_limit.h
-  double pace = 0.02;   // pace of the limits, see score_limit.h
+  double factor = 3.05;  // factor of the limits, see score_limit.h
+  double pace = 0.02;    // pace of the limits, see score_limit.h
   // For how many samples the sustained deviation remembers.
   double memory = 25;
   HysteresisSettings hysteresis{.raise = 5, .window = 9};

@@ -37,6 +37,18 @@ TEST_F(LoadSpreadTest, JudgesByWhatIsUsualAtTheLoad) {
   EXPECT_NEAR(deviation(2, 4), 3, 0.3);
 }
 
+TEST_F(LoadSpreadTest, IsCertainAfterManySamplesAtTheLoad) {
+  learn(1, 0, 1, 100);
+  learn(3, 0, 1, 10'000);
+  spread.place(1);
+  EXPECT_NEAR(spread.certainty(0, 1), 0.5, 1e-3);
+  EXPECT_EQ(spread.certainty(0, 0), 1) << "nothing is doubted";
+  spread.place(3);
+  EXPECT_GT(spread.certainty(0, 1), 0.98);
+  spread.place(-5);
+  EXPECT_EQ(spread.certainty(0, 1), 0) << "nothing is known of this load";
+}
+
 TEST_F(LoadSpreadTest, InterpolatesBetweenLoads) {
   learn(1, 0, 0.5, 1000);
   learn(2, 4, 0.5, 1000);
