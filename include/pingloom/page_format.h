@@ -32,7 +32,7 @@ struct pingloom_page_header {
   uint64_t heartbeat;  /* increases by one every second while the application lives */
   uint64_t sequence;   /* PINGLOOM_PAGE_GROUPED: odd while a group is being updated; otherwise 0 */
   uint32_t slots;      /* the number in use, counted from the first */
-  uint32_t schema_version; /* increases by one with every metric that is added to the page */
+  uint32_t schema_version; /* increases by one with every metric that is added or removed */
   /* Written by the agent: of so many traces of the application a tracer should keep one; 1: all; 0:
    * no collector says. */
   uint32_t keep_one_in;

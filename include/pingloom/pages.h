@@ -7,7 +7,8 @@
  * docs/pages.md explains more.
  *
  * Threads: any thread may call the functions that take a pingloom_pages. Each handle states which
- * threads may update it. No handle may be used after pingloom_pages_close().
+ * threads may update it. No handle may be used after pingloom_pages_close(), nor that of a metric
+ * that was removed.
  * Needs C99 or C++11 or newer, gcc or clang, and Linux. */
 #pragma once
 
@@ -37,6 +38,7 @@ enum pingloom_error {
   PINGLOOM_NO_AGENT = 6,  /* there is no agent (yet); the library retries */
   PINGLOOM_REFUSED = 7,   /* the agent refused something and gave a reason */
   PINGLOOM_BAD_AGENT = 8, /* the agent's answers are malformed; the connection was closed */
+  PINGLOOM_NO_METRIC = 9, /* only pingloom_metric_remove returns it: there is no such metric */
 };
 
 struct pingloom_label {
@@ -137,7 +139,7 @@ typedef struct pingloom_shared_histogram { /* any thread may observe */
 
 typedef struct pingloom_bounded_histogram { /* any thread may observe; one at a time may set */
   uint64_t* slots;
-  const double* bounds; /* valid until pingloom_pages_close() */
+  const double* bounds; /* valid as long as the handle */
   size_t bound_count;
 } pingloom_bounded_histogram;
 
@@ -176,6 +178,13 @@ PINGLOOM_API int pingloom_summary_make(pingloom_pages* pages, const struct pingl
                                        pingloom_summary* summary);
 /* An info has no value. It consists of its labels, for example a version. */
 PINGLOOM_API int pingloom_info_make(pingloom_pages* pages, const struct pingloom_metric* metric);
+/* Ends the metric with this name and these labels, whatever its kind; the rest of `metric` does not
+ * matter. Collectors drop its series within seconds. If it is made again it is a new metric and
+ * begins with 0. Do not use its handles any more, nor the bounds in them: their slots are given to
+ * other metrics. That is 60 s later or more, so a thread that is just updating the metric does no
+ * harm. Returns PINGLOOM_NO_METRIC if there is no such metric. */
+PINGLOOM_API int pingloom_metric_remove(pingloom_pages* pages,
+                                        const struct pingloom_metric* metric);
 PINGLOOM_API int pingloom_group_make(pingloom_pages* pages, pingloom_group* group);
 
 /* ---- Updating metrics: this never fails and never waits ---- */

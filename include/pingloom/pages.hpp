@@ -5,9 +5,10 @@
 //   orders.add();
 //
 // Pages owns the memory and can be moved but not copied. The metrics are small handles that can be
-// copied freely, and are valid for as long as their Pages. A default-constructed metric is inert:
-// it counts where nobody reads. Nothing here throws because an agent is missing or refuses. Such
-// metrics are inert, and lastError() of the Pages gives the reason.
+// copied freely, and are valid for as long as their Pages, unless they are removed. A
+// default-constructed metric is inert: it counts where nobody reads. Nothing here throws because an
+// agent is missing or refuses. Such metrics are inert, and lastError() of the Pages gives the
+// reason.
 #pragma once
 
 #include <pingloom/pages.h>
@@ -238,6 +239,18 @@ class Pages {
       return pingloom_info_make(pages, metric);
     };
     make(options, making, static_cast<void*>(nullptr));
+  }
+  // Ends the metric with this name and these labels, see pingloom_metric_remove: its handles must
+  // not be used any more. The rest of the options does not matter. Returns whether there was one.
+  bool remove(const MetricOptions& options) {
+    bool removed = false;
+    const auto removing = [&removed](pingloom_pages* pages, const pingloom_metric* metric, void*) {
+      const int error = pingloom_metric_remove(pages, metric);
+      removed = error == PINGLOOM_OK;
+      return error == PINGLOOM_NO_METRIC ? PINGLOOM_OK : error;
+    };
+    make(options, removing, static_cast<void*>(nullptr));
+    return removed;
   }
   Group group() {
     Group made;

@@ -1,8 +1,39 @@
 #include "collector/board.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace pingloom::collector {
+
+namespace {
+
+// Tells for which metrics of a schema the page's values are not theirs.
+std::vector<bool> unreadOf(const PageView& page, const pages::Schema& schema) {
+  const pages::Schema& before = page.info->schema;
+  std::array<std::size_t, PINGLOOM_PAGE_SLOTS> known;  // the metric that begins in a slot
+  known.fill(before.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (before[i].slots != 0) known[before[i].first_slot] = i;
+  }
+  std::vector<bool> unread(schema.size());
+  for (std::size_t i = 0; i < schema.size(); ++i) {
+    const pages::Metric& metric = schema[i];
+    if (metric.slots == 0) continue;  // an info has no value
+    const std::size_t index = known[metric.first_slot];
+    if (index == before.size()) {
+      unread[i] = true;
+      continue;
+    }
+    const pages::Metric& same = before[index];
+    unread[i] = same.kind != metric.kind || same.slots != metric.slots ||
+                same.name != metric.name || same.labels != metric.labels ||
+                (!page.unread.empty() && page.unread[index]);
+  }
+  return unread;
+}
+
+}  // namespace
 
 void setInfo(const AgentView& agent, PageView& page, std::shared_ptr<const PageInfo> info,
              FamilyNames& names) {
@@ -10,6 +41,7 @@ void setInfo(const AgentView& agent, PageView& page, std::shared_ptr<const PageI
   families.reserve(info->schema.size());
   const Declarer by{agent.host, info->application, info->process};
   for (const pages::Metric& metric : info->schema) families.push_back(names.claim(metric, by));
+  if (page.read != 0) page.unread = unreadOf(page, info->schema);
   page.families = std::move(families);  // the earlier ones have kept their names until here
   page.info = std::move(info);
 }

@@ -44,6 +44,16 @@ struct PageView {
   Nanos read = 0;  // when the values were read, monotonic
   std::uint32_t slots = 0;
   std::vector<std::uint64_t> values;  // values of the first `slots` slots
+  // Which metrics of the schema have come since the values were read, whose slots may have been
+  // others' then. It is empty if there are none.
+  std::vector<bool> unread;
+
+  // Tells whether the values contain that of a metric, given by its index in the schema. The owner
+  // publishes its slots after it has defined them.
+  bool has(std::size_t index) const {
+    const pages::Metric& metric = info->schema[index];
+    return metric.first_slot + metric.slots <= slots && (unread.empty() || !unread[index]);
+  }
 };
 
 enum class LinkState : std::uint8_t { kConnecting, kReading, kFailed };
@@ -79,7 +89,8 @@ struct AgentView {
   std::vector<LeftOutPage> left_out;
 };
 
-// Gives a page of the agent its info, and its metrics' families their names.
+// Gives a page of the agent its info, and its metrics' families their names. Values that the page
+// has stay those of the metrics that they were read for.
 void setInfo(const AgentView& agent, PageView& page, std::shared_ptr<const PageInfo> info,
              FamilyNames& names);
 

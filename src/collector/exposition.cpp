@@ -101,8 +101,7 @@ void Exposition::add(const AgentView& agent, Nanos now) {
     const LabelText common = labelsOf(agent, *page.info, {});
     for (std::size_t i = 0; i < page.info->schema.size(); ++i) {
       const pages::Metric& metric = page.info->schema[i];
-      // The owner publishes its slots after it has defined them.
-      if (metric.first_slot + metric.slots > page.slots) continue;
+      if (!page.has(i)) continue;
       const bool summary = metric.kind == PINGLOOM_SUMMARY;
       if (metric.labels.empty() && !summary) {
         addMetric(common, page, i);

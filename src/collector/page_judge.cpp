@@ -51,6 +51,7 @@ void PageJudge::show(PageView& shown, const pingloom_page& page, bool torn, Nano
   // Only slots that both page and schema have are shown.
   shown.slots = std::min(page.header.slots, static_cast<std::uint32_t>(shown.info->slots));
   shown.values.assign(page.slots, page.slots + shown.slots);
+  shown.unread.clear();
 }
 
 }  // namespace pingloom::collector

@@ -78,7 +78,7 @@ Json pageJson(const PageView& page, Nanos now) {
   if (page.read != 0) json["age_seconds"] = static_cast<double>(now - page.read) / 1e9;
   for (std::size_t i = 0; i < info.schema.size(); ++i) {
     const pages::Metric& metric = info.schema[i];
-    if (metric.first_slot + metric.slots > page.slots) continue;
+    if (!page.has(i)) continue;
     Json shown = {{"name", metric.name},
                   {"kind", pages::name(metric.kind)},
                   {"labels", labelsJson(metric.labels)},

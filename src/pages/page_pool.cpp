@@ -46,7 +46,7 @@ std::optional<Refused> PagePool::refusalFor(const Owner& owner) const {
 
 bool PagePool::hasRoomFor(const Page& page, std::size_t schema_bytes) const {
   const std::size_t of_user = kMaxSchemaTotal / limits_.pages * limits_.pages_per_user;
-  return page.schema.size() + schema_bytes <= kMaxSchemaBytes &&
+  return page.schema.bytes().size() + schema_bytes <= kMaxSchemaBytes &&
          schema_bytes_ + schema_bytes <= kMaxSchemaTotal &&
          users_.at(page.owner->user).schema_bytes + schema_bytes <= of_user;
 }
@@ -95,30 +95,31 @@ Granted<PagePool::Grant> PagePool::adopt(std::shared_ptr<const Owner> owner, std
   return Grant{page.generation, {}};
 }
 
-Granted<void> PagePool::define(std::uint64_t generation, std::span<const std::uint8_t> raw) {
+Granted<void> PagePool::define(std::uint64_t generation, std::span<const std::uint8_t> raw,
+                               Nanos now) {
   Page& page = pages_.at(generation);
-  Bytes bytes(raw);
-  const auto metric = readMetric(bytes);
-  if (!metric || !bytes.empty()) {
-    return refuse(Refusal::kMetric, "a name, label, shape or slot is not as it has to be");
-  }
-  if (metric->first_slot < page.next_slot) {
-    return refuse(Refusal::kMetric, metric->name + ": its slots are another metric's");
-  }
-  if (metric->kind == PINGLOOM_INFO && page.infos >= kMaxInfos) {
-    return refuse(Refusal::kMetric, metric->name + ": too many infos on one page");
-  }
+  const auto metric = page.schema.check(raw, now);
+  if (!metric) return tl::unexpected(metric.error());
   if (!hasRoomFor(page, raw.size())) {
     return refuse(Refusal::kQuota, metric->name + ": the names and labels are too long together");
   }
-  page.schema.insert(page.schema.end(), raw.begin(), raw.end());
+  page.schema.add(*metric, raw);
   schema_bytes_ += raw.size();
   users_[page.owner->user].schema_bytes += raw.size();
-  page.next_slot = metric->first_slot + metric->slots;
-  page.infos += metric->kind == PINGLOOM_INFO ? 1 : 0;
-  ++page.metrics;
-  ++page.schema_version;
   if (page.place != 0) changed(page.place);
+  return {};
+}
+
+Granted<void> PagePool::remove(std::uint64_t generation, std::span<const std::uint8_t> raw,
+                               Nanos now) {
+  Page& page = pages_.at(generation);
+  const auto had_slots = page.schema.remove(raw, now);
+  if (!had_slots) return tl::unexpected(had_slots.error());
+  schema_bytes_ -= raw.size();
+  users_[page.owner->user].schema_bytes -= raw.size();
+  if (page.place == 0) return {};
+  changed(page.place);
+  if (*had_slots) removal_version_ = version_;
   return {};
 }
 
@@ -128,12 +129,14 @@ void PagePool::release(std::uint64_t generation) {
   if (page.place != 0) {
     places_[page.place].gone = true;
     changed(page.place);
+    removal_version_ = version_;
   } else {
     --pending_;
   }
-  schema_bytes_ -= page.schema.size();
+  const std::size_t schema_bytes = page.schema.bytes().size();
+  schema_bytes_ -= schema_bytes;
   const auto user = users_.find(page.owner->user);
-  user->second.schema_bytes -= page.schema.size();
+  user->second.schema_bytes -= schema_bytes;
   if (--user->second.pages == 0) users_.erase(user);
   pages_.erase(found);
 }
@@ -153,7 +156,7 @@ PageOwners PagePool::owners() const {
       owner.process = page.owner->process;
       owner.user = page.owner->user;
     }
-    owner.metrics += page.metrics;
+    owner.metrics += static_cast<std::uint32_t>(page.schema.metrics());
   }
   PageOwners owners;
   for (auto& [id, owner] : by_id) {

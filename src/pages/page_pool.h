@@ -24,6 +24,7 @@
 #include "common/pod.h"
 #include "common/time.h"
 #include "pages/page_range.h"
+#include "pages/page_schema.h"
 #include "pages/registration.h"
 #include "pages/schema.h"
 #include "rdma/device.h"
@@ -49,24 +50,13 @@ struct Page {
   std::uint16_t flags = 0;
   std::size_t place = 0;  // place in the range; 0 if the page is in none yet
   UniqueFd memfd;         // set while the page is in no range
-  std::vector<std::uint8_t> schema;
-  std::uint32_t schema_version = 0;
-  unsigned next_slot = 0;  // metrics are defined in the order of their slots
-  std::size_t infos = 0;
-  std::uint32_t metrics = 0;
+  PageSchema schema;
 };
 
 struct PoolLimits {
   std::size_t pages = 4096;
   std::size_t pages_per_user = 2048;
 };
-
-struct Refused {
-  Refusal reason;
-  std::string text;
-};
-template <typename T>
-using Granted = tl::expected<T, Refused>;
 
 class PagePool {
  public:
@@ -87,7 +77,9 @@ class PagePool {
   };
   Granted<Grant> grant(std::shared_ptr<const Owner> owner, std::uint16_t flags);
   Granted<Grant> adopt(std::shared_ptr<const Owner> owner, std::uint16_t flags, UniqueFd memfd);
-  Granted<void> define(std::uint64_t generation, std::span<const std::uint8_t> metric);
+  Granted<void> define(std::uint64_t generation, std::span<const std::uint8_t> metric, Nanos now);
+  // Takes a metric out of the page's schema; page_schema.h says what becomes of its slots.
+  Granted<void> remove(std::uint64_t generation, std::span<const std::uint8_t> metric, Nanos now);
   // Releases the page. Its place stays unchanged and is not reused.
   void release(std::uint64_t generation);
 
@@ -100,6 +92,9 @@ class PagePool {
   const PageRange& range() const { return *range_; }
   std::uint64_t epoch() const { return epoch_; }
   std::uint64_t directoryVersion() const { return version_; }
+  // The version at which slots or pages were last taken from readers. The memory is given to other
+  // metrics later, so no reader may go on with an older version for long.
+  std::uint64_t removalVersion() const { return removal_version_; }
   const PoolLimits& limits() const { return limits_; }
   std::size_t livePages() const { return pages_.size(); }
   PageOwners owners() const;  // the owners that have a page
@@ -165,6 +160,7 @@ class PagePool {
   std::size_t next_place_ = 1;
   std::uint64_t epoch_ = 0;
   std::uint64_t version_ = 0;
+  std::uint64_t removal_version_ = 0;
   std::unique_ptr<PageRange> retiring_;
   Nanos built_ = 0;
   Nanos next_build_ = 0;

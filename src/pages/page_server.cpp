@@ -32,8 +32,8 @@ void describe(const Page& page, wire::DirectoryPage& out) {
   out.set_namesake(page.owner->namesake);
   out.set_pod_uid(page.owner->pod.uid);
   out.set_container_id(page.owner->pod.container);
-  out.set_schema(page.schema.data(), page.schema.size());
-  out.set_schema_version(page.schema_version);
+  out.set_schema(page.schema.bytes().data(), page.schema.bytes().size());
+  out.set_schema_version(page.schema.version());
 }
 
 }  // namespace
@@ -133,6 +133,7 @@ void PageServer::work(Nanos now) {
   }
   pollEndpoints(now);
   retireRange(now);
+  dropBehind(now);
   advise(now);
 }
 
@@ -171,6 +172,29 @@ void PageServer::retireRange(Nanos now) {
     return entry.second.epoch == pool_.epoch() || entry.second.epoch == 0;
   });
   if (moved || now - pool_.retiringSince() >= kMaxMove) pool_.retire();
+}
+
+// A reader that has connected since a removal was given what is left, so it cannot be behind.
+void PageServer::dropBehind(Nanos now) {
+  const std::uint64_t wanted = pool_.removalVersion();
+  if (wanted != removal_seen_ && (removals_.empty() || now - removals_.back().first >= kSecond)) {
+    removals_.emplace_back(now, wanted);
+    removal_seen_ = wanted;
+  }
+  while (!removals_.empty() && now - removals_.front().first >= kMaxBehind) {
+    const auto [since, version] = removals_.front();
+    removals_.pop_front();
+    const auto dropped =
+        std::erase_if(readers_, [&, since = since, version = version](const auto& entry) {
+          const Reader& reader = entry.second;
+          if (reader.connected > since || reader.version >= version) return false;
+          log::info("metric pages: collector {} has not followed changes and has to connect again",
+                    reader.name);
+          return true;
+        });
+    counters_.failed += dropped;
+    advice_changed_ = advice_changed_ || dropped != 0;
+  }
 }
 
 void PageServer::take(const net::ZmqRouter::Message& message, Nanos now) {
@@ -283,8 +307,8 @@ std::optional<wire::PageReply> PageServer::connect(const Asked& asked,
   if (!started) return notConnected(started.error());
   const bool connecting = (*endpoint)->state() == rdma::RcState::kConnecting;
   Reader& reader = readers_[route];
-  reader =
-      Reader{request.collector(), std::move(*endpoint), 0, now, asked.key, connecting, *elsewhere};
+  reader = Reader{request.collector(), std::move(*endpoint), 0,         now, now, 0,
+                  asked.key,           connecting,           *elsewhere};
   if (connecting) return std::nullopt;
   return connected(reader);
 }
@@ -309,6 +333,7 @@ wire::PageReply PageServer::directory(Reader& reader, const wire::DirectoryReque
   // A reader that was told of a fresh range keeps reading its own until it reports that it has
   // moved.
   reader.epoch = request.epoch() == 0 ? pool_.epoch() : request.epoch();
+  reader.version = request.since();
   wire::PageReply reply;
   wire::Directory& out = *reply.mutable_directory();
   out.set_epoch(pool_.epoch());

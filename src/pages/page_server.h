@@ -5,12 +5,14 @@
 // key or that address is revoked, the endpoints are destroyed with the next work(). It runs on the
 // thread of the pool and the device.
 // Bounds: kReaders collectors; the endpoint of a collector without requests is destroyed after
-// kPatience. What collectors say about traces is written into the pages' headers: the one that
-// keeps the most of them counts. A request has at most kRequestBytes (a larger one ends its
-// connection). An answer has about kAnswerBytes; the collector requests the rest separately.
+// kPatience, and so is that of one that has not taken a removal within kMaxBehind. What collectors
+// say about traces is written into the pages' headers: the one that keeps the most of them counts.
+// A request has at most kRequestBytes (a larger one ends its connection). An answer has about
+// kAnswerBytes; the collector requests the rest separately.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -61,7 +63,11 @@ class PageServer {
  public:
   static constexpr std::size_t kReaders = 64;
   static constexpr Nanos kPatience = 30 * kSecond;
-  static constexpr Nanos kMaxMove = 5 * kSecond;      // time for readers to move to a fresh range
+  static constexpr Nanos kMaxMove = 5 * kSecond;  // time for readers to move to a fresh range
+  // Time for readers to take removals of metrics and pages. Those that have not are disconnected:
+  // the memory is another metric's after PageSchema::kRest, which is longer by what the ticks of
+  // this thread may add.
+  static constexpr Nanos kMaxBehind = 30 * kSecond;
   static constexpr Nanos kAdviseAgain = 5 * kSecond;  // if something happens then
   static constexpr std::size_t kAnswerBytes = 1U << 20;
   static constexpr std::size_t kRequestBytes = 4096;
@@ -98,7 +104,9 @@ class PageServer {
     std::string name;
     std::unique_ptr<rdma::RcEndpoint> endpoint;
     std::uint64_t epoch = 0;  // the epoch that it reads or was first told of; 0 if none
+    Nanos connected = 0;
     Nanos heard = 0;
+    std::uint64_t version = 0;         // the directory's version that it reads by
     std::optional<net::CurveKey> key;  // nullopt without a gate
     bool connecting = false;           // whether the answer is still due
     // The address of its endpoint, if only its key permits that address.
@@ -128,6 +136,7 @@ class PageServer {
   wire::PageReply directory(Reader& reader, const wire::DirectoryRequest& request);
   void pollEndpoints(Nanos now);
   void retireRange(Nanos now);
+  void dropBehind(Nanos now);
 
   const PageServerOptions options_;
   rdma::Device& device_;
@@ -139,6 +148,9 @@ class PageServer {
   Nanos next_advice_ = 0;
   // The epoch and version of the directory whose pages have the advice.
   std::pair<std::uint64_t, std::uint64_t> advised_;
+  // Versions of the directory that readers have to take, and since when; one for each second.
+  std::deque<std::pair<Nanos, std::uint64_t>> removals_;
+  std::uint64_t removal_seen_ = 0;  // the last one of them
   rdma::RcEvents events_;
   PageServerCounters counters_;
 };

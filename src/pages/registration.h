@@ -33,12 +33,14 @@ enum class MessageType : std::uint16_t {
   kAdopt = 3,
   kDefine = 4,   // defines a metric of `page`; the body is described below
   kRelease = 5,  // `page` is not written any more. There is no answer.
+  kRemove = 6,   // removes a metric of `page`; the body is the one of its kDefine
   // These messages are sent by the agent.
   kRegistered = 101,  // u64 owner, u32 pages it may have
   kGranted = 102,     // u64 generation; after kPage the page's memfd is attached
   kDefined = 103,
   // u16 Refusal, u16-string reason for people. After kRegister the agent closes the connection.
   kRefused = 104,
+  kRemoved = 105,
 };
 
 enum class Refusal : std::uint16_t {
@@ -48,7 +50,7 @@ enum class Refusal : std::uint16_t {
   kQuota = 4,        // the owner or the host has the maximum number of pages
   kPage = 5,         // the number is already used, or is unknown
   kNotAPage = 6,     // kAdopt: the descriptor is not a sealed memfd of the right size
-  kMetric = 7,       // kDefine: a name, label or slot is invalid
+  kMetric = 7,       // kDefine: a name, label or slot is invalid; kRemove: it is not defined
   kUnavailable = 8,  // the agent has no memory or no device for it; try again later
 };
 
@@ -68,7 +70,8 @@ static_assert(sizeof(Head) == 16);
 //   otherwise 1), 1e-30 .. 1e30,
 //   string name, u16-string help, count x (string name, u16-string value),
 //   with kBounds: u16 count of bounds or quantiles, count x f64
-// Slots of metrics do not overlap and come in order.
+// Slots of metrics do not overlap. Those of a removed metric rest before others may have them, so
+// that no collector takes the value of one for that of the other (docs/page-format.md, "Removal").
 enum MetricFlag : std::uint8_t {
   kSharedWriters = 1,
   // A histogram with bounds of its own, whose shape is 0, or a summary with quantiles.

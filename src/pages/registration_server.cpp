@@ -153,7 +153,7 @@ void RegistrationServer::work(Nanos now) {
       continue;
     }
     const auto found = connections_.find(descriptor);
-    if (found == connections_.end() || serve(found->second)) continue;
+    if (found == connections_.end() || serve(found->second, now)) continue;
     close(found->second);
     connections_.erase(found);
   }
@@ -175,7 +175,7 @@ Nanos RegistrationServer::nextWake() const {
   return wake;
 }
 
-bool RegistrationServer::serve(Connection& connection) {
+bool RegistrationServer::serve(Connection& connection, Nanos now) {
   std::array<std::uint8_t, sizeof(Head) + kMaxMessageBytes> buffer;
   for (int i = 0; i < kMessagesAtATime; ++i) {
     auto datagram = receiveDatagram(connection.socket.get(), buffer);
@@ -198,13 +198,13 @@ bool RegistrationServer::serve(Connection& connection) {
       return false;
     }
     const Message body(buffer.data() + sizeof head, head.length);
-    if (!take(connection, head, body, std::move(datagram.descriptor))) return false;
+    if (!take(connection, head, body, std::move(datagram.descriptor), now)) return false;
   }
   return true;
 }
 
 bool RegistrationServer::take(Connection& connection, const Head& head, Message body,
-                              UniqueFd descriptor) {
+                              UniqueFd descriptor, Nanos now) {
   const auto type = static_cast<MessageType>(head.type);
   if ((connection.owner == nullptr) == (type == MessageType::kRegister)) {
     switch (type) {
@@ -214,7 +214,8 @@ bool RegistrationServer::take(Connection& connection, const Head& head, Message 
       case MessageType::kAdopt:
         return takePage(connection, head, body, std::move(descriptor));
       case MessageType::kDefine:
-        return takeDefine(connection, head, body);
+      case MessageType::kRemove:
+        return takeMetric(connection, head, body, now);
       case MessageType::kRelease:
         return takeRelease(connection, head);
       default:
@@ -274,15 +275,17 @@ bool RegistrationServer::takePage(Connection& connection, const Head& head, Mess
   return answer(connection, MessageType::kGranted, head.page, answered, granted->memfd.get());
 }
 
-bool RegistrationServer::takeDefine(Connection& connection, const Head& head, Message body) {
+bool RegistrationServer::takeMetric(Connection& connection, const Head& head, Message body,
+                                    Nanos now) {
   const auto page = connection.pages.find(head.page);
   if (page == connection.pages.end()) {
     return refuse(connection, head.page, {Refusal::kPage, "no such page"});
   }
-  if (auto defined = pool_.define(page->second, body); !defined) {
-    return refuse(connection, head.page, defined.error());
-  }
-  return answer(connection, MessageType::kDefined, head.page, {});
+  const bool define = static_cast<MessageType>(head.type) == MessageType::kDefine;
+  const auto taken =
+      define ? pool_.define(page->second, body, now) : pool_.remove(page->second, body, now);
+  if (!taken) return refuse(connection, head.page, taken.error());
+  return answer(connection, define ? MessageType::kDefined : MessageType::kRemoved, head.page, {});
 }
 
 bool RegistrationServer::takeRelease(Connection& connection, const Head& head) {

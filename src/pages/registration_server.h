@@ -87,11 +87,11 @@ class RegistrationServer {
   bool allowed(int socket, uid_t user) const;
   bool hasNamesake(const Owner& owner) const;
   // Returns false if the connection has to be closed.
-  bool serve(Connection& connection);
-  bool take(Connection& connection, const Head& head, Message body, UniqueFd descriptor);
+  bool serve(Connection& connection, Nanos now);
+  bool take(Connection& connection, const Head& head, Message body, UniqueFd descriptor, Nanos now);
   bool takeRegister(Connection& connection, Message body);
   bool takePage(Connection& connection, const Head& head, Message body, UniqueFd descriptor);
-  bool takeDefine(Connection& connection, const Head& head, Message body);
+  bool takeMetric(Connection& connection, const Head& head, Message body, Nanos now);
   bool takeRelease(Connection& connection, const Head& head);
   bool answer(Connection& connection, MessageType type, std::uint32_t page,
               std::span<const std::uint8_t> body, int descriptor = -1);

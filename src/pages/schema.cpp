@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <bitset>
 #include <cmath>
 #include <cstring>
 
@@ -172,14 +173,18 @@ std::optional<Schema> readSchema(std::span<const std::uint8_t> raw) {
   if (raw.size() > kMaxSchemaBytes) return std::nullopt;
   Schema schema;
   Bytes bytes(raw);
-  unsigned next = 0;
+  std::bitset<PINGLOOM_PAGE_SLOTS> taken;
   std::size_t infos = 0;
   while (!bytes.empty()) {
     auto metric = readMetric(bytes);
-    if (!metric || metric->first_slot < next) return std::nullopt;
+    if (!metric) return std::nullopt;
+    for (std::size_t i = 0; i < metric->slots; ++i) {
+      const std::size_t slot = metric->first_slot + i;
+      if (taken[slot]) return std::nullopt;
+      taken.set(slot);
+    }
     infos += metric->kind == PINGLOOM_INFO ? 1 : 0;
     if (infos > kMaxInfos) return std::nullopt;
-    next = metric->first_slot + metric->slots;
     schema.push_back(std::move(*metric));
   }
   return schema;

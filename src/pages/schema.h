@@ -83,8 +83,8 @@ std::optional<Labels> readLabels(Bytes& bytes, std::size_t count);
 // Reads the next metric. Returns nullopt if it is invalid by itself; overlaps with the slots of
 // others are not checked.
 std::optional<Metric> readMetric(Bytes& bytes);
-// Reads the schema of a whole page. Returns nullopt unless its slots are in order, do not overlap
-// and are within the page.
+// Reads the schema of a whole page. Returns nullopt unless its slots are within the page and do not
+// overlap.
 std::optional<Schema> readSchema(std::span<const std::uint8_t> bytes);
 
 }  // namespace pingloom::pages

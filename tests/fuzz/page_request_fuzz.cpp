@@ -42,7 +42,7 @@ struct Host {
     std::uint64_t last = 0;
     for (const char* name : {"orders_total", "depth", "gone_total"}) {
       last = pool->grant(known, 0)->generation;
-      demand(pool->define(last, pages::test::RawMetric{.name = name}.bytes()).has_value());
+      demand(pool->define(last, pages::test::RawMetric{.name = name}.bytes(), now).has_value());
     }
     pool->release(last);
   }

@@ -86,7 +86,9 @@ bool OwnerWatch::observe(const PagesOfOwner& pages, std::vector<WatchEvent>& eve
   Nanos read = 0;
   for (const PageView* page : pages) {
     const std::size_t slots = page->info->slots;
-    if (page->state != PageState::kFresh || page->read <= last_read_ || page->slots < slots)
+    const bool any =
+        std::find(page->unread.begin(), page->unread.end(), true) != page->unread.end();
+    if (page->state != PageState::kFresh || page->read <= last_read_ || page->slots < slots || any)
       return false;
     read = std::max(read, page->read);
   }

@@ -202,6 +202,15 @@ int pingloom_info_make(pingloom_pages* pages, const pingloom_metric* metric) {
   return make(pages, metric, PINGLOOM_INFO, false, &placed);
 }
 
+int pingloom_metric_remove(pingloom_pages* pages, const pingloom_metric* metric) {
+  return guarded([&]() -> Outcome {
+    if (pages == nullptr || metric == nullptr) {
+      return {PINGLOOM_BAD_ARGUMENT, "pages that were not opened, or no metric"};
+    }
+    return pages->all.removeMetric(*metric);
+  });
+}
+
 int pingloom_group_make(pingloom_pages* pages, pingloom_group* group) {
   group->page = &inert_page;
   return guarded([&]() -> Outcome {

@@ -62,6 +62,7 @@ bool parse(const std::uint8_t* message, std::size_t bytes, Answer* answer) {
       answer->generation = numberAt<std::uint64_t>(body);
       return true;
     case MessageType::kDefined:
+    case MessageType::kRemoved:
       return head.length == 0;
     case MessageType::kRefused:
       return parseRefusal(body, head.length, answer);

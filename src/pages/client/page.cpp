@@ -8,12 +8,6 @@ namespace pingloom::pages::client {
 
 namespace {
 
-constexpr std::size_t kSlotsPerLine = 8;
-
-std::size_t nextLine(std::size_t slot) {
-  return (slot + kSlotsPerLine - 1) / kSlotsPerLine * kSlotsPerLine;
-}
-
 // Other processes and threads read a header while it is written, so stores are atomic.
 template <typename T>
 void publish(T* field, T value) {
@@ -31,52 +25,43 @@ void Page::writeHeader() {
   pingloom_page_header& header = page()->header;
   header.version = PINGLOOM_PAGE_VERSION;
   header.flags = flags_;
-  publish(&header.slots, static_cast<std::uint32_t>(slots_));
+  publishSlots();
   publish(&header.magic, PINGLOOM_PAGE_MAGIC);  // stored last, because it makes the page valid
 }
 
-std::size_t Page::firstSlot(const Definition& metric) const {
-  if (metric.kind == PINGLOOM_INFO) return slots_;
-  return line_taken_ || metric.own_line ? nextLine(slots_) : slots_;
+void Page::publishSlots() {
+  publish(&page()->header.slots, static_cast<std::uint32_t>(metrics_.usedSlots()));
 }
 
 bool Page::hasRoom(const Definition& metric) const {
-  if (metric.kind == PINGLOOM_INFO && infos_ >= kMaxInfos) return false;
   // A group has this page only, so the environment leaves most of it to the application.
-  const std::size_t most =
-      grouped() && metric.has_environment ? kMaxSchemaBytes / 4 : kMaxSchemaBytes;
-  return firstSlot(metric) + metric.slots <= PINGLOOM_PAGE_SLOTS &&
-         schema_bytes_ + metric.schema_bytes <= most;
+  const bool less = grouped() && metric.has_environment;
+  return metrics_.hasRoom(metric, less ? kMaxSchemaBytes / 4 : kMaxSchemaBytes);
 }
 
-std::uint64_t* Page::add(Definition metric) {
-  const std::size_t first = firstSlot(metric);
-  metric.first = static_cast<std::uint16_t>(first);
-  if (metric.kind == PINGLOOM_INFO) {
-    ++infos_;
-  } else {
-    slots_ = first + metric.slots;
-    line_taken_ = metric.own_line;
+MetricNumber Page::add(Definition definition) {
+  const MetricNumber number = metrics_.add(std::move(definition));
+  const Definition& placed = metric(number);
+  // They may be those of a metric that was removed.
+  for (std::size_t i = 0; i < placed.slots; ++i) {
+    __atomic_store_n(page()->slots + placed.first + i, 0, __ATOMIC_RELAXED);
   }
-  schema_bytes_ += metric.schema_bytes;
-  metrics_.push_back(std::move(metric));
-  publish(&page()->header.slots, static_cast<std::uint32_t>(slots_));  // the slots are already zero
-  return page()->slots + first;
+  publishSlots();
+  return number;
 }
 
 void Page::beat() { __atomic_fetch_add(&page()->header.heartbeat, 1, __ATOMIC_RELAXED); }
 
-bool Page::startAnew() {
+bool Page::startAnew(Instant now) {
   const bool shareable = memory_.replace();
   writeHeader();
-  forget();
+  forget(now);
   return shareable;
 }
 
-void Page::forget() {
+void Page::forget(Instant now) {
   standing_ = Standing::kUnknown;
-  told_ = 0;
-  known_metrics_ = 0;
+  metrics_.startOver(now);
   publish(&page()->header.keep_one_in, std::uint32_t{0});  // what a former agent has said
 }
 
@@ -86,9 +71,22 @@ void Page::belongsTo(std::uint64_t owner, std::uint64_t generation) {
   standing_ = Standing::kKnown;
 }
 
-void Page::metricKnown() {
-  ++known_metrics_;
+std::optional<MetricTable::News> Page::news() {
+  return standing_ == Standing::kKnown ? metrics_.news() : std::nullopt;
+}
+
+void Page::countSchema() {
   __atomic_fetch_add(&page()->header.schema_version, 1, __ATOMIC_RELEASE);
+}
+
+void Page::metricKnown(MetricNumber metric) {
+  metrics_.defined(metric);
+  countSchema();
+}
+
+void Page::metricRemoved(MetricNumber metric, Instant now) {
+  metrics_.forgotten(metric, now);
+  countSchema();
 }
 
 }  // namespace pingloom::pages::client

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <optional>
 
 #include "pages/client/definition.h"
+#include "pages/client/metric_table.h"
 #include "pages/client/page_memory.h"
 
 namespace pingloom::pages::client {
@@ -27,42 +27,42 @@ class Page {
   int fd() const { return memory_.fd(); }
 
   bool hasRoom(const Definition& metric) const;
-  // Adds a metric and returns the address of its slots. REQUIRES: hasRoom().
-  std::uint64_t* add(Definition metric);
+  // Adds a metric, whose slots are 0. REQUIRES: hasRoom().
+  MetricNumber add(Definition metric);
+  void remove(MetricNumber metric, Instant now) { metrics_.remove(metric, now); }
+  // Makes room by what was removed long enough ago, see metric_table.h.
+  void sweep(Instant now) { metrics_.sweep(now); }
+  const Definition& metric(MetricNumber number) const { return metrics_.at(number); }
   void beat();  // writes the heartbeat, once a second
 
   // In a forked child it replaces the memory by the child's own zeroed memory with the same
   // metrics. Returns false if the memory cannot be passed to an agent.
-  bool startAnew();
+  bool startAnew(Instant now);
 
   // ---- What the agent knows ----
   Standing standing() const { return standing_; }
-  void forget();  // sets the standing to kUnknown
+  void forget(Instant now);  // sets the standing to kUnknown
   void setStanding(Standing standing) { standing_ = standing; }
   void belongsTo(std::uint64_t owner, std::uint64_t generation);  // sets the standing to kKnown
   std::size_t metrics() const { return metrics_.size(); }
-  std::size_t knownMetrics() const { return known_metrics_; }
-  bool hasNews() const { return standing_ == Standing::kKnown && told_ < metrics_.size(); }
-  std::size_t toldMetrics() const { return told_; }
-  const Definition& metric(std::size_t index) const { return metrics_[index]; }
-  void told() { ++told_; }
-  void metricKnown();  // makes readers read the schema again
+  std::size_t knownMetrics() const { return metrics_.known(); }
+  // What the agent has to be told next; nothing while it does not know the page.
+  std::optional<MetricTable::News> news();
+  void told() { metrics_.told(); }
+  void metricKnown(MetricNumber metric);
+  void metricRefused(MetricNumber metric, Instant now) { metrics_.refused(metric, now); }
+  void metricRemoved(MetricNumber metric, Instant now);
 
  private:
-  std::size_t firstSlot(const Definition& metric) const;
   void writeHeader();
+  void publishSlots();
+  void countSchema();
 
   std::uint32_t number_;
   std::uint16_t flags_;
   PageMemory memory_;
-  std::vector<Definition> metrics_;  // ordered by slot
-  std::size_t slots_ = 0;            // number of slots in use
-  bool line_taken_ = false;          // whether the last metric needs cache lines of its own
-  std::size_t schema_bytes_ = 0;
-  std::size_t infos_ = 0;
+  MetricTable metrics_;
   Standing standing_ = Standing::kUnknown;
-  std::size_t told_ = 0;
-  std::size_t known_metrics_ = 0;
 };
 
 }  // namespace pingloom::pages::client

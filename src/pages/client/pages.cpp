@@ -148,10 +148,11 @@ void Pages::continueAfterFork() {
 }
 
 void Pages::startAnewInChild() {
-  session_.startAnew(std::chrono::steady_clock::now() + kChildDelay);
+  const Instant now = std::chrono::steady_clock::now();
+  session_.startAnew(now + kChildDelay);
   last_trouble_ = {};
   for (const auto& page : pages_) {
-    if (!page->startAnew()) {
+    if (!page->startAnew(now)) {
       last_trouble_ = {PINGLOOM_NO_MEMORY, "no page for this child: nobody can read its values"};
     }
   }

@@ -33,7 +33,8 @@ class Pages {
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
 
-  // What a handle needs. The bounds live as long as the Pages.
+  // What a handle needs. The bounds live as long as the Pages, or until the metric's slots are
+  // given to another one.
   struct Placed {
     std::uint64_t* slots = nullptr;
     pingloom_histogram_shape shape{};
@@ -42,6 +43,8 @@ class Pages {
   };
   Outcome makeMetric(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
                      const std::vector<double>& bounds, Placed* placed);
+  // Removes the metric with this name and these labels.
+  Outcome removeMetric(const pingloom_metric& metric);
   Outcome makeGroup(pingloom_page** page);
   void status(pingloom_pages_status* status);
   void report(Outcome trouble);     // like one in the background
@@ -56,15 +59,17 @@ class Pages {
  private:
   struct Metric {
     Page* page;
-    std::size_t index;  // index on the page
+    MetricNumber number;  // on the page
   };
   struct Family {
     pingloom_metric_kind kind;
     double unit;
+    std::size_t metrics = 0;
   };
 
   // Defined in pages_make.cpp. REQUIRES: creating_ is held.
   Outcome addMetric(const pingloom_group* group, Definition definition, Metric* made);
+  bool removeKnown(const std::string& key);
   Outcome pageFor(const pingloom_group* group, const Definition& definition, Page** page);
   Outcome newPage(std::uint16_t flags, Page** page);
   Outcome pageFromAgent(std::uint16_t flags, Page** page);

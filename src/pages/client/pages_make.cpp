@@ -1,4 +1,4 @@
-// The part of Pages that creates metrics, groups and their pages.
+// The part of Pages that creates metrics, groups and their pages, and that removes metrics.
 #include <utility>
 
 #include "pages/client/pages.h"
@@ -26,7 +26,7 @@ Outcome Pages::makeMetric(const pingloom_metric& metric, pingloom_metric_kind ki
   // Where there is no room for the environment's labels, they give way.
   if (outcome.error == PINGLOOM_FULL) outcome = add_with({labels_.application, {}});
   if (!outcome.ok()) return outcome;
-  const Definition& placed = made.page->metric(made.index);
+  const Definition& placed = made.page->metric(made.number);
   *at = {made.page->page()->slots + placed.first, placed.shape, placed.bounds.data(),
          placed.bounds.size()};
   return {};
@@ -37,7 +37,7 @@ Outcome Pages::addMetric(const pingloom_group* group, Definition definition, Met
   if (const auto known = metrics_.find(key); known != metrics_.end()) {
     const Page* page = known->second.page;
     const pingloom_page* wanted = group == nullptr ? nullptr : group->page;
-    if (!page->metric(known->second.index).sameMetric(definition) ||
+    if (!page->metric(known->second.number).sameMetric(definition) ||
         (page->grouped() ? page->page() : nullptr) != wanted) {
       return {PINGLOOM_CONFLICT, definition.name + ": made already, as something else"};
     }
@@ -51,34 +51,68 @@ Outcome Pages::addMetric(const pingloom_group* group, Definition definition, Met
     return {PINGLOOM_CONFLICT, definition.name + ": metrics of this name are something else"};
   }
   if (Outcome outcome = pageFor(group, definition, &made->page); !outcome.ok()) return outcome;
-  made->index = made->page->metrics();
-  families_.emplace(definition.name, family);
+  ++families_.try_emplace(definition.name, family).first->second.metrics;
   {
     const std::lock_guard lock(mutex_);
-    made->page->add(std::move(definition));
+    made->number = made->page->add(std::move(definition));
   }
   metrics_.emplace(key, *made);
   wake();
   return {};
 }
 
+Outcome Pages::removeMetric(const pingloom_metric& metric) {
+  const std::lock_guard creating(creating_);
+  bool removed = false;
+  // It was made with the environment's labels, or without them where there was no room.
+  for (const CommonLabels& labels : {labels_, CommonLabels{labels_.application, {}}}) {
+    Definition definition;  // its kind does not matter
+    Outcome outcome = makeDefinition(metric, PINGLOOM_INFO, false, {}, labels, &definition);
+    if (!outcome.ok()) return outcome;
+    removed = removeKnown(definition.key()) || removed;
+  }
+  if (removed) return {};
+  return {PINGLOOM_NO_METRIC, std::string(metric.name) + ": there is no metric with these labels"};
+}
+
+bool Pages::removeKnown(const std::string& key) {
+  const auto known = metrics_.find(key);
+  if (known == metrics_.end()) return false;
+  const auto [page, number] = known->second;
+  const auto family = families_.find(page->metric(number).name);
+  if (--family->second.metrics == 0) families_.erase(family);
+  metrics_.erase(known);
+  {
+    const std::lock_guard lock(mutex_);
+    page->remove(number, std::chrono::steady_clock::now());
+  }
+  wake();
+  return true;
+}
+
+// Both locks are held where a page's metrics are dropped, so either is enough to look at them.
 Outcome Pages::pageFor(const pingloom_group* group, const Definition& definition, Page** page) {
+  const Instant now = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
   if (group != nullptr) {
     *page = groupPage(group);
     if (*page == nullptr) {
       return {PINGLOOM_BAD_ARGUMENT, definition.name + ": there is no such group"};
     }
+    (*page)->sweep(now);
     if (!(*page)->hasRoom(definition)) {
       return {PINGLOOM_FULL, definition.name + ": the group's page is full"};
     }
     return {};
   }
-  // Pages are added under creating_ only, which is held.
   for (const auto& candidate : pages_) {
-    if (candidate->grouped() || !candidate->hasRoom(definition)) continue;
+    if (candidate->grouped()) continue;
+    candidate->sweep(now);
+    if (!candidate->hasRoom(definition)) continue;
     *page = candidate.get();
     return {};
   }
+  lock.unlock();
   return newPage(0, page);
 }
 

@@ -73,7 +73,7 @@ void Session::hangUp(Instant now, const PageList& pages, Outcome trouble) {
   state_ = State::kDown;
   if (request_.waiting()) request_.state = PageRequest::State::kUnavailable;
   request_.known = false;
-  for (const auto& page : pages) page->forget();
+  for (const auto& page : pages) page->forget(now);
   // Half of the delay is random, so that the processes of a host do not all reconnect at once.
   const std::int64_t half = backoff_.fail() / 2;
   retry_at_ = now + std::chrono::milliseconds(
@@ -138,10 +138,10 @@ bool Session::tellPage(Instant now, Page* page) {
     }
     page->setStanding(Standing::kAsked);
   }
-  while (page->hasNews()) {
-    const std::size_t metric = page->toldMetrics();
-    if (!send(now, {MessageType::kDefine, page->number(), page, metric, now},
-              page->metric(metric).encode(), -1)) {
+  while (const auto news = page->news()) {
+    const MessageType type = news->removed ? MessageType::kRemove : MessageType::kDefine;
+    if (!send(now, {type, page->number(), page, news->number, now},
+              page->metric(news->number).encode(), -1)) {
       return false;
     }
     page->told();

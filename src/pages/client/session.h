@@ -1,7 +1,7 @@
 // The session with the agent across reconnects. It sends the registration first, then every page,
-// then the metrics of each page that the agent knows. After a lost connection everything is sent
-// again, so that an agent may restart at any time.
-// Not thread-safe; the lock of Pages guards it. The caller passes the time.
+// then the metrics of each page that the agent knows, and those that are removed. After a lost
+// connection everything is sent again, so that an agent may restart at any time. Not thread-safe;
+// the lock of Pages guards it. The caller passes the time.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,6 @@
 
 namespace pingloom::pages::client {
 
-using Instant = std::chrono::steady_clock::time_point;
 using PageList = std::vector<std::unique_ptr<Page>>;
 
 // A thread's request for a page from the agent.
@@ -68,7 +67,7 @@ class Session {
     MessageType type;
     std::uint32_t number;  // number of the page
     Page* page;            // nullptr for the request's page
-    std::size_t metric;    // index of the metric, for kDefine
+    MetricNumber metric;   // for kDefine and kRemove
     Instant since;
   };
 

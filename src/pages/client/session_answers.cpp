@@ -16,6 +16,8 @@ MessageType answerTo(MessageType asked) {
       return MessageType::kRegistered;
     case MessageType::kDefine:
       return MessageType::kDefined;
+    case MessageType::kRemove:
+      return MessageType::kRemoved;
     default:
       return MessageType::kGranted;
   }
@@ -42,7 +44,9 @@ bool Session::accept(Instant now, Answer* answer) {
     registered_at_ = now;
     owner_ = answer->owner;
   } else if (asked.type == MessageType::kDefine) {
-    asked.page->metricKnown();
+    asked.page->metricKnown(asked.metric);
+  } else if (asked.type == MessageType::kRemove) {
+    asked.page->metricRemoved(asked.metric, now);
   } else if (asked.type == MessageType::kAdopt) {
     asked.page->belongsTo(owner_, answer->generation);
   } else {
@@ -70,12 +74,17 @@ void Session::acceptRefusal(Instant now, const Expected& asked, const Answer& an
   std::string what = "this process";
   if (asked.type == MessageType::kDefine) {
     what = "metric " + asked.page->metric(asked.metric).name;
+    asked.page->metricRefused(asked.metric, now);
+  } else if (asked.type == MessageType::kRemove) {
+    what = "to remove metric " + asked.page->metric(asked.metric).name;
   } else if (asked.type != MessageType::kRegister) {
     what = "a page";
   }
   Outcome trouble{answer.refusal == Refusal::kQuota ? PINGLOOM_QUOTA : PINGLOOM_REFUSED,
                   "the agent refuses " + what + ": " + answer.why};
-  if (asked.type == MessageType::kRegister) broken_ = true;
+  // An agent that does not remove a metric, because it is too old or knows something else, forgets
+  // it when the connection ends. The next connection defines what is left.
+  if (asked.type == MessageType::kRegister || asked.type == MessageType::kRemove) broken_ = true;
   if (asked.type == MessageType::kAdopt) {
     asked.page->setStanding(Standing::kRefused);
     ask_again_at_ = now + kAskAgain;

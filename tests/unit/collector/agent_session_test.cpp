@@ -142,6 +142,45 @@ TEST_F(AgentSessionTest, ReadsWhatApplicationsWrite) {
   EXPECT_EQ(view.pages[0].info->application, "later");
 }
 
+TEST_F(AgentSessionTest, WhatIsRemovedEndsAndItsSlotIsAnothersLater) {
+  Agent agent;
+  loop.add(agent);
+  Application app(*agent.pool);
+  const RawMetric first{.name = "first"};
+  const RawMetric second{.first = 1, .name = "second"};
+  app.define(first);
+  app.define(second);
+  app.page().slots[0] = 41;
+  app.page().slots[1] = 42;
+  auto reader = read(agent.address());
+  ASSERT_TRUE(loop.until([&] { return reader->value(app.generation(), 1) == 42; }));
+  app.remove(first);
+  const auto names = [&] {
+    std::string shown;
+    const AgentView now = reader->view();
+    for (const PageView& page : now.pages) {
+      for (std::size_t i = 0; i < page.info->schema.size(); ++i) {
+        if (!page.has(i)) continue;
+        const pages::Metric& metric = page.info->schema[i];
+        shown += metric.name + "=" + std::to_string(page.values[metric.first_slot]) + " ";
+      }
+    }
+    return shown;
+  };
+  ASSERT_TRUE(loop.until([&] { return names() == "second=42 "; })) << names();
+  app.page().slots[0] = 0;
+  app.define({.name = "third"}, monotonicNow() + pages::PageSchema::kRest);
+  app.page().slots[0] = 1;
+  bool early = false;
+  ASSERT_TRUE(loop.until([&] {
+    const std::string now = names();
+    early = early || (now.find("third") != std::string::npos && now != "second=42 third=1 ");
+    return now == "second=42 third=1 ";
+  })) << names();
+  EXPECT_FALSE(early) << "what was read before is not its value";
+  EXPECT_EQ(reader->view().counters.failures, 0U);
+}
+
 TEST_F(AgentSessionTest, FreshRangesAreFollowedWithoutAFailure) {
   Agent agent;
   loop.add(agent);

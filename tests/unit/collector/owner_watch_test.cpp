@@ -102,6 +102,38 @@ TEST(OwnerWatch, isJudgedAlthoughMetricsAreAddedAllTheTime) {
   EXPECT_EQ(events[0].metric, "depth{queue=3}");
 }
 
+TEST(OwnerWatch, goesOnWithoutAMetricThatWasRemoved) {
+  WatchedPage page;
+  auto watch = OwnerWatch::make(page.next(0), WatchSettings());
+  std::vector<WatchEvent> events;
+  for (int i = 1; i <= 1000; ++i) watch->observe(page.next(20), events);
+  ASSERT_EQ(watch->state(), analytics::GroupState::kQuiet);
+  page.shrink();
+  EXPECT_FALSE(watch->fits({&page.view()}));
+  auto next = OwnerWatch::make({&page.view()}, WatchSettings());
+  EXPECT_EQ(next->features() + 1, watch->features());
+  next->takeOver(std::move(*watch).end());
+  for (int i = 0; i < 100; ++i) next->observe(page.next(20), events);
+  EXPECT_THAT(events, testing::IsEmpty());
+  EXPECT_EQ(next->state(), analytics::GroupState::kQuiet) << "it does not learn anew";
+  for (int i = 0; i < 10; ++i) next->observe(page.next(20, 3), events);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].metric, "depth{queue=3}");
+}
+
+// The values of a page belong to the metrics from before until it is read again.
+TEST(OwnerWatch, takesNoSampleOfMetricsThatWereNotRead) {
+  WatchedPage page;
+  auto watch = OwnerWatch::make(page.next(0), WatchSettings());
+  std::vector<WatchEvent> events;
+  page.next(20);
+  page.view().unread = std::vector<bool>(8, false);
+  page.view().unread[3] = true;
+  EXPECT_FALSE(watch->observe({&page.view()}, events));
+  page.view().unread.clear();
+  EXPECT_TRUE(watch->observe({&page.view()}, events));
+}
+
 TEST(OwnerWatch, whatItKnowsIsWrittenAndRead) {
   WatchedPage page;
   const WatchSettings settings;

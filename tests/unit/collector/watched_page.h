@@ -68,6 +68,13 @@ class WatchedPage {
     view_.values.push_back(0);
     view_.info = info;
   }
+  // Removes a gauge from the middle.
+  void shrink() {
+    auto info = std::make_shared<PageInfo>(*view_.info);
+    info->schema.erase(info->schema.begin() + 2);
+    ++info->schema_version;
+    view_.info = info;
+  }
   // Another process has the page from now on.
   void restart() {
     auto info = std::make_shared<PageInfo>(*view_.info);

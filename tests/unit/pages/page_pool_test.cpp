@@ -14,6 +14,8 @@ using test::Application;
 using test::ownerOf;
 using test::RawMetric;
 
+constexpr Nanos kNow = kSecond;
+
 class PagePoolTest : public testing::Test {
  protected:
   void make(const PoolLimits& limits = {}) {
@@ -176,7 +178,7 @@ TEST_F(PagePoolTest, OneUsersSchemasLeaveRoomForOthers) {
     for (int page = 0; page < pages; ++page) {
       const std::uint64_t generation = grantTo(user);
       for (metric.first = 0; metric.first < PINGLOOM_PAGE_SLOTS; ++metric.first) {
-        if (!pool->define(generation, metric.bytes())) break;
+        if (!pool->define(generation, metric.bytes(), kNow)) break;
         bytes += size;
       }
     }
@@ -191,18 +193,18 @@ TEST_F(PagePoolTest, SchemasAreCheckedMetricByMetric) {
   Application app(*pool);
   app.define(RawMetric{.first = 4});
   const auto refused = [&](const RawMetric& metric) {
-    const auto defined = pool->define(app.generation(), metric.bytes());
+    const auto defined = pool->define(app.generation(), metric.bytes(), kNow);
     return !defined && defined.error().reason == Refusal::kMetric;
   };
   EXPECT_TRUE(refused(RawMetric{.first = 4}));
-  EXPECT_TRUE(refused(RawMetric{.first = 3}));
+  EXPECT_FALSE(refused(RawMetric{.first = 3, .name = "a"})) << "slots come in any order";
   EXPECT_TRUE(refused(RawMetric{.first = 5, .name = "no name"}));
   test::Raw two = RawMetric{.first = 5}.bytes();
   two.push_back(0);
-  EXPECT_FALSE(pool->define(app.generation(), two)) << "bytes left over";
+  EXPECT_FALSE(pool->define(app.generation(), two, kNow)) << "bytes left over";
   app.define(RawMetric{.first = 5, .name = "b"});
-  EXPECT_EQ(pageAt(1)->schema_version, 2U);
-  EXPECT_EQ(readSchema(pageAt(1)->schema)->size(), 2U);
+  EXPECT_EQ(pageAt(1)->schema.version(), 3U);
+  EXPECT_EQ(readSchema(pageAt(1)->schema.bytes())->size(), 3U);
 }
 
 TEST_F(PagePoolTest, TheDirectorysVersionGrowsWithEveryChangeAndStandsInTheHead) {
@@ -222,6 +224,28 @@ TEST_F(PagePoolTest, TheDirectorysVersionGrowsWithEveryChangeAndStandsInTheHead)
   const auto changes = pool->changesSince(version - 1);
   ASSERT_EQ(changes.size(), 1U);
   EXPECT_EQ(changes[0].page, nullptr);
+}
+
+TEST_F(PagePoolTest, WhatIsRemovedIsRoomForOthers) {
+  make({512, 256});
+  RawMetric metric{.help = std::string(500, 'x')};
+  metric.labels = {{"a", std::string(250, 'x')}};
+  const std::uint64_t generation = grantTo();
+  std::vector<test::Raw> defined;
+  for (metric.first = 0; metric.first < PINGLOOM_PAGE_SLOTS; ++metric.first) {
+    defined.push_back(metric.bytes());
+    if (!pool->define(generation, defined.back(), kNow)) break;
+  }
+  ASSERT_LT(metric.first, PINGLOOM_PAGE_SLOTS) << "the page's schema is full";
+  const std::uint64_t version = pool->directoryVersion();
+  EXPECT_EQ(pool->remove(generation, defined.back(), kNow).error().reason, Refusal::kMetric)
+      << "it was not taken";
+  EXPECT_EQ(pool->removalVersion(), 0U);
+  ASSERT_TRUE(pool->remove(generation, defined.front(), kNow));
+  EXPECT_GT(pool->directoryVersion(), version);
+  EXPECT_EQ(pool->removalVersion(), pool->directoryVersion());
+  EXPECT_TRUE(pool->define(generation, defined.back(), kNow));
+  EXPECT_EQ(pool->owners().owners.at(0).metrics, defined.size() - 1);
 }
 
 // Each of these would make every fresh range fail if it were taken.

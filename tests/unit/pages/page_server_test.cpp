@@ -84,10 +84,11 @@ TEST_F(PageServerTest, ACollectorsEndpointIsAtItsOwnAddress) {
 
 // A collector that is connected and has asked for the directory.
 struct Advising {
-  explicit Advising(test::Agent& on, std::string called) : agent(on), route(std::move(called)) {
+  explicit Advising(test::Agent& on, std::string called, Nanos now = kSecond)
+      : agent(on), route(std::move(called)) {
     const auto bytes = connectRequest(endpoint->address());
     const std::string own = device->info().gid.address().text();
-    EXPECT_TRUE(agent.server->answer({route, bytes, std::nullopt, own}, kSecond)->has_connected());
+    EXPECT_TRUE(agent.server->answer({route, bytes, std::nullopt, own}, now)->has_connected());
   }
   wire::PageReply say(std::uint32_t keep_one_in, const std::vector<std::uint64_t>& keep_all = {}) {
     wire::PageRequest request;
@@ -178,6 +179,43 @@ TEST_F(PageServerTest, ACollectorsKeyMayNameFurtherAddressesOfIt) {
   gate->allow({{key, std::nullopt}});
   server->work(kSecond);
   EXPECT_EQ(server->readers(), 1U);
+}
+
+// Slots are another metric's later, so nobody may go on reading by the schema from before.
+TEST_F(PageServerTest, ACollectorThatDoesNotTakeARemovalIsDropped) {
+  test::Application queue(*agent.pool, "queue");
+  queue.define(test::RawMetric{});
+  Advising follows(agent, "follows");
+  Advising stays(agent, "stays");
+  const std::uint64_t epoch = follows.say(0).directory().epoch();
+  const auto ask = [&](Advising& reader, std::uint64_t since, Nanos now) {
+    wire::PageRequest request;
+    request.set_version(kPageControlVersion);
+    request.mutable_directory()->set_epoch(epoch);
+    request.mutable_directory()->set_since(since);
+    const std::string bytes = request.SerializeAsString();
+    agent.work(now);
+    return agent.server->answer({reader.route, bytes, std::nullopt, ""}, now)->has_directory();
+  };
+  const std::uint64_t before = agent.pool->directoryVersion();
+  EXPECT_TRUE(ask(follows, before, 2 * kSecond));
+  EXPECT_TRUE(ask(stays, before, 2 * kSecond));
+  queue.remove(test::RawMetric{});
+  agent.work(3 * kSecond);
+  Advising later(agent, "later", 3 * kSecond + 1);
+  const Nanos end = 3 * kSecond + PageServer::kMaxBehind;
+  for (Nanos now = 4 * kSecond; now < end; now += 5 * kSecond) {
+    EXPECT_TRUE(ask(follows, agent.pool->directoryVersion(), now));
+    EXPECT_TRUE(ask(stays, before, now)) << "it keeps asking";
+  }
+  agent.work(end - 1);
+  EXPECT_EQ(agent.server->readers(), 3U);
+  agent.work(end);
+  EXPECT_EQ(agent.server->readers(), 2U);
+  EXPECT_FALSE(ask(stays, agent.pool->directoryVersion(), end));
+  EXPECT_TRUE(ask(follows, agent.pool->directoryVersion(), end));
+  EXPECT_TRUE(ask(later, 0, end)) << "it has connected since, so it was given what is left";
+  EXPECT_GE(PageSchema::kRest, PageServer::kMaxBehind + 3 * kSecond);
 }
 
 }  // namespace

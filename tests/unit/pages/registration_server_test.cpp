@@ -321,6 +321,28 @@ TEST_F(RegistrationServerTest, WhatARegisteredOneMayNotAskFor) {
             Refusal::kMalformed);
 }
 
+TEST_F(RegistrationServerTest, MetricsAreRemovedOnceAndOnlyByTheirOwner) {
+  listen();
+  auto app = registered();
+  auto other = registered();
+  ask(*app, MessageType::kPage, 1, kNoFlags);
+  ask(*other, MessageType::kPage, 1, kNoFlags);
+  const RawMetric metric{.labels = {{"till", "7"}}};
+  EXPECT_EQ(ask(*app, MessageType::kDefine, 1, metric.bytes())->type, MessageType::kDefined);
+  EXPECT_EQ(ask(*other, MessageType::kRemove, 1, metric.bytes())->refusal(), Refusal::kMetric);
+  EXPECT_EQ(ask(*app, MessageType::kRemove, 2, metric.bytes())->refusal(), Refusal::kPage);
+  EXPECT_EQ(ask(*app, MessageType::kRemove, 1, RawMetric{}.bytes())->refusal(), Refusal::kMetric);
+  EXPECT_EQ(ask(*app, MessageType::kRemove, 1, {})->refusal(), Refusal::kMetric);
+  const auto removed = ask(*app, MessageType::kRemove, 1, metric.bytes());
+  EXPECT_EQ(removed->type, MessageType::kRemoved);
+  EXPECT_TRUE(removed->body.empty());
+  EXPECT_EQ(ask(*app, MessageType::kRemove, 1, metric.bytes())->refusal(), Refusal::kMetric);
+  EXPECT_EQ(ask(*app, MessageType::kDefine, 1, metric.bytes())->refusal(), Refusal::kMetric)
+      << "its slot rests";
+  now += PageSchema::kRest;
+  EXPECT_EQ(ask(*app, MessageType::kDefine, 1, metric.bytes())->type, MessageType::kDefined);
+}
+
 TEST_F(RegistrationServerTest, AReleaseIsNeverAnswered) {
   listen();
   auto app = registered();

@@ -219,10 +219,12 @@ TEST(Schema, SlotsOfAPageDoNotOverlap) {
   RawMetric first{.first = 3};
   RawMetric second{.first = 4, .name = "b"};
   EXPECT_TRUE(readSchema(together({first, second})));
-  EXPECT_FALSE(readSchema(together({second, first})));
+  EXPECT_TRUE(readSchema(together({second, first}))) << "in any order";
   EXPECT_FALSE(readSchema(together({first, first})));
+  EXPECT_FALSE(readSchema(together({rawHistogram("h"), second})));
+  EXPECT_FALSE(readSchema(together({second, rawHistogram("h")})));
   RawMetric before{.kind = PINGLOOM_INFO, .first = 2, .slots = 0};
-  EXPECT_FALSE(readSchema(together({first, before})));
+  EXPECT_TRUE(readSchema(together({first, before}))) << "an info has no slots";
 }
 
 TEST(Schema, InfosAndBytesOfAPageAreBounded) {

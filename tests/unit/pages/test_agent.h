@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "common/random.h"
@@ -81,10 +82,14 @@ class Application {
   Application(const Application&) = delete;
   Application& operator=(const Application&) = delete;
 
-  void define(const RawMetric& metric) {
-    const auto defined = pool_.define(generation_, metric.bytes());
+  void define(const RawMetric& metric, Nanos now = monotonicNow()) {
+    const auto defined = pool_.define(generation_, metric.bytes(), now);
     ASSERT_TRUE(defined) << defined.error().text;
-    page_->header.slots = metric.first + metric.slots;
+    page_->header.slots = std::max<std::uint32_t>(page_->header.slots, metric.first + metric.slots);
+  }
+  void remove(const RawMetric& metric) {
+    const auto removed = pool_.remove(generation_, metric.bytes(), monotonicNow());
+    ASSERT_TRUE(removed) << removed.error().text;
   }
   void leave() { pool_.release(generation_); }
 

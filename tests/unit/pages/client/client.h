@@ -36,6 +36,14 @@ class Client {
     EXPECT_EQ(pingloom_counter_make(pages_, &metric, &made), expected) << pingloom_error_text();
     return made;
   }
+  // Removes a metric that has this label, or none.
+  int remove(const std::string& name, pingloom_label label = {nullptr, nullptr}) {
+    pingloom_metric metric{};
+    metric.name = name.c_str();
+    metric.labels = &label;
+    metric.label_count = label.name == nullptr ? 0 : 1;
+    return pingloom_metric_remove(pages_, &metric);
+  }
   pingloom_pages_status status() const {
     pingloom_pages_status now;
     pingloom_pages_get_status(pages_, &now);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -36,6 +37,9 @@ class RealAgent {
         server_->work(monotonicNow());
         EXPECT_TRUE(pool_->work(monotonicNow()));
         epoch_ = pool_->epoch();
+        std::uint32_t metrics = 0;
+        for (const auto& owner : pool_->owners().owners) metrics += owner.metrics;
+        metrics_ = metrics;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
     });
@@ -47,6 +51,7 @@ class RealAgent {
     if (thread_.joinable()) thread_.join();
   }
   std::uint64_t epoch() const { return epoch_; }
+  std::uint32_t metrics() const { return metrics_; }
 
   // The pages that live, with their memory as a collector would read it.
   std::vector<std::pair<const Page*, const pingloom_page*>> pages() const {
@@ -62,6 +67,7 @@ class RealAgent {
   std::unique_ptr<PagePool> pool_;
   std::unique_ptr<RegistrationServer> server_;
   std::atomic<std::uint64_t> epoch_{0};
+  std::atomic<std::uint32_t> metrics_{0};
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };
@@ -128,9 +134,13 @@ TEST(RealAgent, TakesAllThatTheLibraryMakes) {
     EXPECT_EQ(memory->header.magic, PINGLOOM_PAGE_MAGIC);
     EXPECT_EQ(memory->header.generation, page->generation);
     EXPECT_EQ(memory->header.owner, page->owner->id);
-    EXPECT_EQ(memory->header.slots, page->next_slot);
-    const auto schema = readSchema(page->schema);
+    const auto schema = readSchema(page->schema.bytes());
     ASSERT_TRUE(schema);
+    std::uint32_t slots = 0;
+    for (const Metric& one : *schema) {
+      slots = std::max<std::uint32_t>(slots, one.first_slot + one.slots);
+    }
+    EXPECT_EQ(memory->header.slots, slots);
     metrics += schema->size();
     for (const Metric& metric : *schema) {
       if (metric.kind == PINGLOOM_HISTOGRAM && !metric.bounded()) {
@@ -171,6 +181,31 @@ TEST(RealAgent, RestartsAndReadsTheSameCounts) {
       }
     }
   }
+}
+
+TEST(RealAgent, ForgetsWhatIsRemoved) {
+  SocketFolder folder;
+  Client client(folder.socket());
+  makeMetrics(client);
+  const auto metrics = client.status().metrics;
+  {
+    RealAgent agent(folder.socket());
+    ASSERT_TRUE(client.settled()) << client.status().error_text;
+    for (const char* name : {"took_0_63", "took_62_63", "bounded_seconds", "build_info"}) {
+      EXPECT_EQ(client.remove(name), PINGLOOM_NO_METRIC) << "it has a label";
+      EXPECT_EQ(client.remove(name, {"town", "Zürich 東京 \"quoted\" \\"}), PINGLOOM_OK);
+    }
+    EXPECT_EQ(client.remove("counter_1"), PINGLOOM_OK);
+    EXPECT_EQ(client.status().metrics, metrics - 5);
+    EXPECT_TRUE(eventually([&] { return agent.metrics() == metrics - 5; }));
+    EXPECT_TRUE(client.settled());
+    EXPECT_EQ(client.status().refused, 0u);
+  }
+  RealAgent next(folder.socket());
+  EXPECT_TRUE(eventually([&] { return next.metrics() == metrics - 5; }));
+  EXPECT_EQ(client.remove("counter_2"), PINGLOOM_OK);
+  EXPECT_TRUE(eventually([&] { return next.metrics() == metrics - 6; }));
+  EXPECT_TRUE(client.settled());
 }
 
 TEST(RealAgent, HasAQuota) {

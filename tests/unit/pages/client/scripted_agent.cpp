@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <filesystem>
@@ -150,6 +151,16 @@ void ScriptedAgent::usual(int socket, const Message& message) {
   } else if (message.type == MessageType::kDefine) {
     owner.pages.at(message.page).definitions.push_back(message.body);
     answer(socket, {MessageType::kDefined, message.page, {}, {}});
+  } else if (message.type == MessageType::kRemove) {
+    auto& definitions = owner.pages.at(message.page).definitions;
+    const auto found = std::find(definitions.begin(), definitions.end(), message.body);
+    if (found == definitions.end()) {
+      Message no = refusal(Refusal::kMetric, "there is none");
+      no.page = message.page;
+      return answer(socket, no);
+    }
+    definitions.erase(found);
+    answer(socket, {MessageType::kRemoved, message.page, {}, {}});
   } else {
     owner.released.push_back(message.page);
   }

@@ -115,5 +115,60 @@ TEST_F(SessionTest, AGrantOfALostConnectionIsKnownToNobody) {
   EXPECT_FALSE(session_.request().known);
 }
 
+client::Definition definitionOf(const char* name) {
+  pingloom_metric metric{};
+  metric.name = name;
+  client::Definition made;
+  EXPECT_TRUE(client::makeDefinition(metric, PINGLOOM_COUNTER, false, {}, {}, &made).ok());
+  return made;
+}
+
+TEST_F(SessionTest, ARemovalThatIsRefusedIsANewBeginning) {
+  ScriptedAgent agent(folder_.socket(),
+                      [](ScriptedAgent& self, int socket, const Message& message) {
+                        if (message.type != MessageType::kRemove) return false;
+                        Message no = refusal(Refusal::kMalformed, "no such message");
+                        no.page = message.page;
+                        self.answer(socket, no);
+                        return true;
+                      });
+  Page& page = *pages_[0];
+  const auto first = page.add(definitionOf("first"));
+  page.add(definitionOf("second"));
+  ASSERT_TRUE(stepUntil([&] { return page.knownMetrics() == 2; }));
+  page.remove(first, now_);
+  ASSERT_TRUE(stepUntil([&] { return !session_.registered(); }));
+  EXPECT_EQ(session_.takeTroubles().at(0).text,
+            "the agent refuses to remove metric first: no such message");
+  now_ += 1s;
+  ASSERT_TRUE(stepUntil([&] { return page.knownMetrics() == 1; }));
+  EXPECT_EQ(agent.connections(), 2u);
+  EXPECT_EQ(agent.definitions(), 1u);
+}
+
+// The agent is killed before it answers: the next one hears of what is left only.
+TEST_F(SessionTest, ARemovalEndsWithItsAgent) {
+  Page& page = *pages_[0];
+  const auto first = page.add(definitionOf("first"));
+  page.add(definitionOf("second"));
+  {
+    ScriptedAgent agent(folder_.socket(), [](ScriptedAgent&, int, const Message& message) {
+      return message.type == MessageType::kRemove;  // which it never answers
+    });
+    ASSERT_TRUE(stepUntil([&] { return page.knownMetrics() == 2; }));
+    page.remove(first, now_);
+    session_.step(now_, pages_);
+  }
+  ASSERT_TRUE(stepUntil([&] { return !session_.registered(); }));
+  ScriptedAgent next(folder_.socket());
+  now_ += 1s;
+  ASSERT_TRUE(stepUntil([&] { return page.knownMetrics() == 1; }));
+  EXPECT_EQ(next.definitions(), 1u);
+  EXPECT_EQ(page.metric(page.add(definitionOf("third"))).first, 2u) << "the slot rests";
+  now_ += client::MetricTable::kRest;
+  page.sweep(now_);
+  EXPECT_EQ(page.metric(page.add(definitionOf("fourth"))).first, 0u);
+}
+
 }  // namespace
 }  // namespace pingloom::pages::test::session_test
