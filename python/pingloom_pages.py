@@ -18,12 +18,17 @@ import ctypes
 import ctypes.util
 import operator
 import os
+import threading
 import time
 import weakref
 
 __all__ = ["BoundedHistogram", "Counter", "Gauge", "Group", "Histogram", "Pages", "Status", "Summary"]
 
-_OK, _BAD_ARGUMENT, _CONFLICT = 0, 1, 2
+_OK, _BAD_ARGUMENT, _CONFLICT, _NO_METRIC = 0, 1, 2, 9
+
+# It is held while handles are made, removed or closed. A fork waits for it, so that it is free in the child.
+_making = threading.RLock()
+os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, after_in_child=_making.release)
 
 
 class _Label(ctypes.Structure):
@@ -87,6 +92,7 @@ def _load():
             (slow.pingloom_bounded_histogram_make, [pointer, pointer, pointer, ctypes.c_size_t, pointer], ctypes.c_int),
             (slow.pingloom_summary_make, [pointer, pointer, pointer, ctypes.c_size_t, pointer], ctypes.c_int),
             (slow.pingloom_info_make, [pointer] * 2, ctypes.c_int),
+            (slow.pingloom_metric_remove, [pointer] * 2, ctypes.c_int),
             (slow.pingloom_group_make, [pointer] * 2, ctypes.c_int),
             (fast.pingloom_call_shared_counter_add, [pointer, ctypes.c_uint64], None),
             (fast.pingloom_call_gauge_set, [pointer, ctypes.c_double], None),
@@ -120,7 +126,8 @@ class _Handle:
         self._handle = kind()
         self._make = make
         self._ref = ctypes.byref(self._handle)
-        pages._keep(self, make(pages._pages, metric, self._ref))
+        with _making:
+            pages._keep(self, make(pages._pages, metric, self._ref), metric._obj.key)
 
     def _make_inert(self):
         self._make(None, None, self._ref)
@@ -244,7 +251,8 @@ class Group:
     def __init__(self, pages):
         self._handle = _Slot()
         self._ref = ctypes.byref(self._handle)
-        pages._keep(self, _slow.pingloom_group_make(pages._pages, self._ref))
+        with _making:
+            pages._keep(self, _slow.pingloom_group_make(pages._pages, self._ref), None)
 
     def _make_inert(self):
         _slow.pingloom_group_make(None, self._ref)
@@ -267,7 +275,7 @@ class Pages:
 
     def __init__(self, application=None, labels=None, socket=None):
         self._pages = None
-        self._handles = weakref.WeakSet()
+        self._handles = {}  # by name and labels, None for groups: weak sets
         self.last_error = ""
         array, count = _labels(labels)
         options = _Options(application.encode() if application is not None else None, array, count,
@@ -306,6 +314,19 @@ class Pages:
         """An info has no value. It consists of its labels, for example a version."""
         self._check(_slow.pingloom_info_make(self._pages, self._metric(name, help, labels, None)))
 
+    def remove(self, name, labels=None):
+        """Ends the metric with this name and these labels, whatever its kind: collectors drop its series. Returns whether
+        there was one. Updates of its handles have no effect any more. If it is made again it begins with 0."""
+        metric = self._metric(name, "", labels, None)
+        with _making:
+            error = _slow.pingloom_metric_remove(self._pages, metric)
+            if error == _NO_METRIC:
+                return False
+            self._check(error)
+            for handle in self._handles.pop(metric._obj.key, ()):
+                handle._make_inert()
+        return error == _OK
+
     def group(self):
         return Group(self)
 
@@ -322,9 +343,11 @@ class Pages:
 
     def close(self):
         """The agent drops the metrics. Updates of handles that are still in use have no effect."""
-        for handle in list(self._handles):
-            handle._make_inert()
-        pages, self._pages = self._pages, None
+        with _making:
+            for handles in self._handles.values():
+                for handle in list(handles):
+                    handle._make_inert()
+            pages, self._pages = self._pages, None
         _slow.pingloom_pages_close(pages)
 
     def __enter__(self):
@@ -336,14 +359,15 @@ class Pages:
     def _metric(self, name, help_text, labels, group, shape=_Shape(), unit=1.0):
         array, count = _labels(labels)
         metric = _Metric(name.encode(), help_text.encode(), array, count, None, 0, shape, unit)
+        metric.key = (metric.name, frozenset((label.name, label.value) for label in array))
         if group is not None:
             metric.group = ctypes.cast(group._ref, ctypes.c_void_p)
         self._alive = (array, group)  # keeps them alive until the library has copied them
         return ctypes.byref(metric)
 
-    def _keep(self, handle, error):
+    def _keep(self, handle, error, key):
         self._check(error)
-        self._handles.add(handle)
+        self._handles.setdefault(key, weakref.WeakSet()).add(handle)
 
     def _check(self, error):
         if error == _OK:

@@ -5,11 +5,10 @@ Fractions are kept in steps of 1e-9 in names with `_seconds`, of 1 in names with
 page cannot hold saturates. One thread at a time.
 """
 
-import math
-
 __all__ = ["Mirror"]
 
 _LARGEST = 2**64 - 1
+_FAILED = object()  # instead of a metric that could not be made
 
 
 def _unit(name):
@@ -26,12 +25,12 @@ def _units(value, unit):
 
 
 class Mirror:
-    """Between begin() and end() every metric is given once. end() makes gauges NaN that were not given; other kinds keep
-    their last value. `errors` has what could not be published and why, by name."""
+    """Between begin() and end() every metric is given once. end() removes those that were not given. `errors` has what
+    could not be published and why, by name."""
 
     def __init__(self, pages):
         self.pages, self.errors = pages, {}
-        self._metrics = {}  # by kind, name and labels; None: it could not be made
+        self._metrics = {}  # by kind, name and labels; an info is None
         self._seen = set()
 
     def begin(self):
@@ -39,8 +38,9 @@ class Mirror:
 
     def end(self):
         for key in self._metrics.keys() - self._seen:
-            if key[0] == "gauge" and self._metrics[key] is not None:
-                self._metrics[key].set(math.nan)
+            if self._metrics.pop(key) is not _FAILED:
+                _, name, labels = key
+                self.pages.remove(name, dict(labels))
 
     def counter(self, name, help_text, labels, value):
         unit = _unit(name)
@@ -87,6 +87,6 @@ class Mirror:
                 if self.pages.last_error:  # the agent has no page for it
                     self.errors[name] = self.pages.last_error
             except ValueError as error:
-                self._metrics[key] = None
+                self._metrics[key] = _FAILED
                 self.errors[name] = str(error)
-        return self._metrics[key]
+        return None if self._metrics[key] is _FAILED else self._metrics[key]

@@ -7,8 +7,8 @@
 // A thread copies the registry into pages every second, and the application's own updates stay as
 // they are. Counters and histograms keep their names, labels and buckets. Fractions are kept in
 // steps of 1e-9 in names with `_seconds`, of 1 in names with `_bytes`, and of 1e-6 otherwise.
-// Summaries keep their quantiles, of which there are at most 32. A gauge that is removed from the
-// registry becomes NaN, and the other kinds keep their last value. Needs C++17 and prometheus-cpp.
+// Summaries keep their quantiles, of which there are at most 32. What is removed from the registry
+// is removed from the pages. Needs C++17 and prometheus-cpp.
 #pragma once
 
 #include <prometheus/collectable.h>
@@ -20,7 +20,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
-#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -71,6 +70,7 @@ class PrometheusPages {
     Kind kind = Kind::kGauge;
     double unit = 1;
     bool seen = false;
+    bool made = false;  // whether there is such a metric
     SharedCounter counter;
     Gauge gauge;
     BoundedHistogram histogram;
@@ -116,10 +116,14 @@ class PrometheusPages {
     for (const prometheus::MetricFamily& family : source_->Collect()) {
       for (const Metric& metric : family.metric) copy(family, metric);
     }
-    for (auto& [key, metric] : published_) {
-      if (!metric.seen && metric.kind == Kind::kGauge) {
-        metric.gauge.set(std::numeric_limits<double>::quiet_NaN());
+    for (auto metric = published_.begin(); metric != published_.end();) {
+      if (metric->second.seen) {
+        ++metric;
+        continue;
       }
+      const auto& [name, labels] = metric->first;
+      if (metric->second.made) pages_.remove({name, "", labels});
+      metric = published_.erase(metric);
     }
   }
 
@@ -191,7 +195,9 @@ class PrometheusPages {
     if (kind == Kind::kGauge) made.gauge = pages_.gauge(options);
     if (kind == Kind::kHistogram) made.histogram = pages_.boundedHistogram(options, numbers);
     if (kind == Kind::kSummary) made.summary = pages_.summary(options, numbers);
-    if (std::string why = pages_.takeLastError(); !why.empty()) {
+    std::string why = pages_.takeLastError();
+    made.made = why.empty();
+    if (!why.empty()) {
       const std::lock_guard<std::mutex> lock(mutex_);
       errors_[name] = std::move(why);
     }

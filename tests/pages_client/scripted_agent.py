@@ -10,8 +10,8 @@ import threading
 
 HEAD = struct.Struct("<IHHII")
 MAGIC = 0x47524C50
-REGISTER, PAGE, ADOPT, DEFINE = 1, 2, 3, 4
-REGISTERED, GRANTED, DEFINED = 101, 102, 103
+REGISTER, PAGE, ADOPT, DEFINE, REMOVE = 1, 2, 3, 4, 6
+REGISTERED, GRANTED, DEFINED, REMOVED = 101, 102, 103, 105
 
 
 class Owner:
@@ -21,6 +21,7 @@ class Owner:
         self.pages = {}  # by number: the mapped memory
         self.metrics = {}  # by name: (page, first slot, slots, kind)
         self.definitions = {}  # by name: the body of the message
+        self.living = {}  # by the body of the message: the name of a metric that was not removed
 
     def slot(self, name, offset=0, kind="Q"):
         page, first, _, _ = self.metrics[name]
@@ -79,7 +80,11 @@ class Agent:
             name = body[19:19 + length].decode()
             owner.definitions[name] = body
             owner.metrics[name] = (page, first, slots, metric)
+            owner.living[body] = name
             self.answer(connection, DEFINED, page, b"")
+        elif kind == REMOVE:
+            del owner.living[body]  # which ends this agent if there is none
+            self.answer(connection, REMOVED, page, b"")
         return True
 
     def new_page(self):

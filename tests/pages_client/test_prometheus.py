@@ -93,17 +93,23 @@ class Prometheus(unittest.TestCase):
         waits.values = {"0.5": 1}
         eventually(lambda: "1 values for 2 quantiles" in publisher.errors.get("wait_seconds", ""), 10, "it is told")
 
-    def test_metrics_come_later_and_removed_gauges_become_nan(self):
+    def test_metrics_come_later_and_are_removed(self):
         depth = Gauge("depth", "Depth.", ["queue"], registry=self.registry)
         depth.labels("a").set(1)
         publisher = self.publish()
         depth.remove("a")
-        eventually(lambda: math.isnan(self.slot("depth", kind="d")), 10, "it is no number any more")
+        eventually(lambda: not self.agent.owners[0].living, 10, "it is removed")
         depth.labels("a").set(3)
         eventually(lambda: self.slot("depth", kind="d") == 3, 10, "it is back")
         Gauge("late", "Late.", registry=self.registry).set(4)
         eventually(lambda: publisher.pages.status.known_metrics == 2, 10, "a metric that was made later is published")
         eventually(lambda: self.slot("late", kind="d") == 4, 10, "its value is there")
+        calls = Counter("calls", "Calls.", ["by"], registry=self.registry)
+        calls.labels("a").inc(5)
+        eventually(lambda: publisher.pages.status.known_metrics == 3, 10, "a counter is published")
+        calls.remove("a")
+        eventually(lambda: publisher.pages.status.metrics == 2, 10, "counters are removed, too")
+        self.assertEqual(publisher.errors, {})
 
     def test_what_cannot_be_published_is_told_and_the_rest_is_there(self):
         class Odd:

@@ -36,6 +36,44 @@ class Python(unittest.TestCase):
         self.addCleanup(agent.stop)
         return agent
 
+    def test_what_is_removed_is_forgotten_and_its_handles_are_inert(self):
+        agent = self.agent()
+        with pingloom_pages.Pages("tested", {"service": "x"}, self.socket) as pages:
+            made = {"counter": pages.counter, "gauge": pages.gauge, "histogram": pages.histogram,
+                    "bounded": lambda *rest: pages.bounded_histogram(rest[0], (1, 2), *rest[1:]),
+                    "summary": lambda *rest: pages.summary(rest[0], (0.5,), *rest[1:])}
+            handles = {name: make(name, "Help.", {"till": "7", "town": "a"}) for name, make in made.items()}
+            other = pages.counter("counter", labels={"till": "8"})
+            again = pages.counter("counter", labels={"town": "a", "till": 7})
+            pages.info("info", labels={"version": "1"})
+            self.assertTrue(self.settled(pages))
+            owner = agent.owners[0]
+            again.add(3)
+            self.assertEqual(len(owner.living), 7)
+            for name in made:
+                self.assertFalse(pages.remove(name, {"till": "7"}))
+                self.assertTrue(pages.remove(name, {"till": 7, "town": "a"}))
+            self.assertTrue(pages.remove("info", {"version": "1"}))
+            self.assertFalse(pages.remove("info", {"version": "1"}))
+            with self.assertRaisesRegex(ValueError, "not a metric's name"):
+                pages.remove("no name")
+            eventually(lambda: list(owner.living.values()) == ["counter"], 10, "one is left")
+            slot = owner.metrics["counter"]
+            page = owner.pages[slot[0]]
+            before = bytes(page[64:])
+            for handle in (handles["counter"], again, handles["gauge"]):
+                handle.add(5)
+            handles["histogram"].observe(1)
+            handles["bounded"].observe(1)
+            handles["summary"].set(1, 2, (3,))
+            self.assertEqual(bytes(page[64:]), before, "nothing is written where others may be")
+            other.add(9)
+            pages.counter("counter", labels={"till": "7", "town": "a"}).add(2)
+            self.assertTrue(self.settled(pages))
+            self.assertEqual(owner.slot("counter"), 2, "it begins anew")
+        with self.assertRaises(ValueError):
+            pages.remove("counter", {"till": "8"})
+
     def test_values_are_where_the_agent_reads_them(self):
         agent = self.agent()
         with pingloom_pages.Pages("tested", {"service": "x"}, self.socket) as pages:

@@ -107,7 +107,7 @@ TEST_F(PrometheusCpp, EveryKindIsPublishedAndFollowsItsUpdates) {
   EXPECT_TRUE(pages->errors().empty());
 }
 
-TEST_F(PrometheusCpp, MetricsComeLaterAndAGaugeThatIsRemovedBecomesNaN) {
+TEST_F(PrometheusCpp, MetricsComeLaterAndAreRemoved) {
   auto& family = prometheus::BuildGauge().Name("depth").Register(*registry);
   auto& first = family.Add({{"queue", "a"}});
   first.Set(1);
@@ -115,10 +115,17 @@ TEST_F(PrometheusCpp, MetricsComeLaterAndAGaugeThatIsRemovedBecomesNaN) {
   family.Add({{"queue", "b"}}).Set(2);
   EXPECT_TRUE(eventually([this] { return gauge("depth", "b") == 2; }));
   family.Remove(&first);
-  EXPECT_TRUE(eventually([this] { return std::isnan(gauge("depth", "a")); }));
+  EXPECT_TRUE(eventually([this] { return pages->status().metrics == 1; }));
   EXPECT_EQ(gauge("depth", "b"), 2);
   family.Add({{"queue", "a"}}).Set(3);
   EXPECT_TRUE(eventually([this] { return gauge("depth", "a") == 3; }));
+  auto& calls = prometheus::BuildCounter().Name("calls_total").Register(*registry);
+  auto& counted = calls.Add({});
+  counted.Increment(5);
+  EXPECT_TRUE(eventually([this] { return counter("calls_total") == 5; }));
+  calls.Remove(&counted);
+  EXPECT_TRUE(eventually([this] { return pages->status().metrics == 2; }));
+  EXPECT_TRUE(pages->errors().empty());
 }
 
 // Collects what a page does not hold, and fails from time to time.
