@@ -190,11 +190,11 @@ func TestSaturatedFractions(test *testing.T) {
 	busy.AddFloat(0.25)
 	busy.AddFloat(-1)
 	busy.AddFloat(math.NaN())
-	if got := atomic.LoadUint64(busy.slot); got != 250_000_000 {
+	if got := atomic.LoadUint64(busy.first.Load()); got != 250_000_000 {
 		test.Error(got)
 	}
 	busy.Set(7)
-	if got := atomic.LoadUint64(busy.slot); got != 7 {
+	if got := atomic.LoadUint64(busy.first.Load()); got != 7 {
 		test.Error(got)
 	}
 }

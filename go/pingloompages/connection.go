@@ -20,10 +20,12 @@ const (
 	typeAdopt      = 3
 	typeDefine     = 4
 	typeRelease    = 5
+	typeRemove     = 6
 	typeRegistered = 101
 	typeGranted    = 102
 	typeDefined    = 103
 	typeRefused    = 104
+	typeRemoved    = 105
 
 	refusalQuota       = 4
 	refusalUnavailable = 8
@@ -180,7 +182,7 @@ func (a *answer) parse(message []byte) bool {
 		}
 		a.generation = binary.LittleEndian.Uint64(body)
 		return true
-	case typeDefined:
+	case typeDefined, typeRemoved:
 		return len(body) == 0
 	case typeRefused:
 		return a.parseRefusal(body)

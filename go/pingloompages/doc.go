@@ -10,13 +10,17 @@
 //
 // # What an application may rely on
 //
-// An update is an atomic store or add into a page: it takes no lock, makes no system call and
-// allocates nothing. Only Group.Update takes a lock, which is the group's own. Making a metric is
+// An update loads where the metric is and then stores or adds into a page, both atomically: it takes
+// no lock, makes no system call and allocates nothing. Only Group.Update takes a lock, which is the group's own. Making a metric is
 // slow, because it takes a lock, and the first one of a page waits at most 0.2 s for the agent. Make
 // metrics once and keep the handles. Everything works without an agent and while the agent restarts:
 // values are counted in the same memory, which is handed to the next agent. Nothing here panics or
 // fails because an agent is missing or misbehaves. An agent that has no more pages for the
 // application makes further metrics inert, with ErrQuota.
+//
+// Pages.Remove ends a metric, for example one of many label sets. Its handles are inert from then on,
+// and its slots are used again after a minute or later. An update that began before the removal and
+// takes longer than that would count in another metric.
 //
 // All methods may be called from any goroutine. A handle may be copied. The zero value of a handle
 // is inert: an update of it has no effect. A function that fails returns an inert handle with its
@@ -31,7 +35,7 @@
 // aligned words. A reader on the other side of the bus therefore never sees half of a value. The
 // race detector knows nothing about such memory, and has nothing to report.
 //
-// The order of stores matters in three places: slots are counted after they are zero, the magic
+// The order of stores matters in three places: slots are counted, and told to the agent, after they are zero, the magic
 // number is stored last, and a group's sequence is odd before its first value is stored and even
 // after its last. Go's memory model makes atomic operations sequentially consistent, and its
 // compilers keep that order for any observer of the memory. On amd64 a store is XCHG and an add is

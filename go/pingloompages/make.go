@@ -11,15 +11,17 @@ const (
 	maxPages  = 1024 // each needs a descriptor
 )
 
-// placed is a metric on its page.
+// placed is a metric on its page, and where its handles write.
 type placed struct {
 	page       *page
-	definition *definition
+	definition *entry
+	place      *place
 }
 
 type family struct {
-	kind metricKind
-	unit float64
+	kind    metricKind
+	unit    float64
+	metrics int
 }
 
 // Counter makes a counter.
@@ -28,8 +30,7 @@ func (p *Pages) Counter(metric Metric) (Counter, error) {
 	if err != nil {
 		return Counter{}, err
 	}
-	memory := made.page.memory
-	return Counter{memory, memory.slot(made.definition.first), made.definition.unit}, nil
+	return Counter{made.place, made.definition.unit}, nil
 }
 
 // Gauge makes a gauge.
@@ -38,7 +39,7 @@ func (p *Pages) Gauge(metric Metric) (Gauge, error) {
 	if err != nil {
 		return Gauge{}, err
 	}
-	return Gauge{made.page.memory, made.page.memory.slot(made.definition.first)}, nil
+	return Gauge{made.place}, nil
 }
 
 // Histogram makes a histogram of whole numbers.
@@ -47,8 +48,7 @@ func (p *Pages) Histogram(metric Metric) (Histogram, error) {
 	if err != nil {
 		return Histogram{}, err
 	}
-	definition := made.definition
-	return Histogram{made.page.memory, definition.first, definition.shape, definition.unit}, nil
+	return Histogram{made.place, made.definition.shape, made.definition.unit}, nil
 }
 
 // BoundedHistogram makes a histogram whose buckets have these upper bounds, in the unit of the name,
@@ -62,8 +62,7 @@ func (p *Pages) BoundedHistogram(metric Metric, bounds []float64) (BoundedHistog
 	if err != nil {
 		return BoundedHistogram{}, err
 	}
-	definition := made.definition
-	return BoundedHistogram{made.page.memory, definition.first, definition.bounds, definition.unit}, nil
+	return BoundedHistogram{made.place, made.definition.bounds, made.definition.unit}, nil
 }
 
 // Summary makes a summary, which shows quantiles that the application has computed itself. There are
@@ -74,7 +73,7 @@ func (p *Pages) Summary(metric Metric, quantiles []float64) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	return Summary{made.page.memory, made.definition.first, len(made.definition.bounds)}, nil
+	return Summary{made.place, len(made.definition.bounds)}, nil
 }
 
 // Info makes an info, which has no value. It consists of its labels, for example a version.
@@ -127,22 +126,69 @@ func (p *Pages) makeWith(common commonLabels, metric Metric, kind metricKind, bo
 		}
 		return known, nil
 	}
-	wanted := family{kind, definition.unit}
-	if known, is := p.families[metric.Name]; is && known != wanted {
+	wanted := p.families[metric.Name]
+	if wanted == nil {
+		wanted = &family{kind: kind, unit: definition.unit}
+	}
+	if wanted.kind != kind || wanted.unit != definition.unit {
 		return nil, &problem{ErrConflict, metric.Name + ": metrics of this name are something else"}
 	}
 	page, err := p.pageFor(metric.Group, definition)
+	if page == nil && err == nil {
+		page, err = p.newPage(0)
+	}
 	if err != nil {
 		return nil, err
 	}
-	made := &placed{page, definition}
+	wanted.metrics++
 	p.families[metric.Name] = wanted
-	p.metrics[key] = made
 	p.mutex.Lock()
-	page.add(definition)
+	made := &placed{page: page, definition: page.add(definition)}
 	p.mutex.Unlock()
+	made.place = newPlace(page.memory, definition)
+	p.metrics[key] = made
 	p.wake()
 	return made, nil
+}
+
+// Remove ends the metric with this name and these labels, whatever its kind: collectors drop its
+// series within seconds. The rest of metric does not matter. It returns whether there was one.
+// Updates of its handles have no effect any more. If the metric is made again, it is a new one that
+// begins with 0.
+func (p *Pages) Remove(metric Metric) bool {
+	if p == nil {
+		return false
+	}
+	p.making.Lock()
+	defer p.making.Unlock()
+	// It was made with the environment's labels, or without them where there was no room.
+	with := p.removeWith(p.labels, metric)
+	without := p.removeWith(commonLabels{application: p.labels.application}, metric)
+	return with || without
+}
+
+// removeWith removes the metric that has these labels beside its own. REQUIRES: making is held.
+func (p *Pages) removeWith(common commonLabels, metric Metric) bool {
+	definition, err := makeDefinition(Metric{Name: metric.Name, Labels: metric.Labels}, kindInfo, nil, common)
+	if err != nil {
+		return false
+	}
+	key := definition.key()
+	known := p.metrics[key]
+	if known == nil {
+		return false
+	}
+	delete(p.metrics, key)
+	family := p.families[metric.Name]
+	if family.metrics--; family.metrics == 0 {
+		delete(p.families, metric.Name)
+	}
+	known.place.leave()
+	p.mutex.Lock()
+	known.page.metrics.remove(known.definition, time.Now())
+	p.mutex.Unlock()
+	p.wake()
+	return true
 }
 
 func (p *Pages) isClosed() bool {
@@ -158,9 +204,13 @@ func isIn(page *page, group *Group) bool {
 	return page.memory == group.memory
 }
 
-// pageFor returns a page with room. REQUIRES: making is held.
+// pageFor returns a page with room, or nil if there is none. REQUIRES: making is held.
 func (p *Pages) pageFor(group *Group, definition *definition) (*page, error) {
-	for _, candidate := range p.pages { // they are added under `making`, which is held
+	now := time.Now()
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	for _, candidate := range p.pages {
+		candidate.metrics.sweep(now)
 		if group == nil && (candidate.grouped() || !candidate.hasRoom(definition)) ||
 			group != nil && candidate.memory != group.memory {
 			continue
@@ -173,7 +223,7 @@ func (p *Pages) pageFor(group *Group, definition *definition) (*page, error) {
 	if group != nil {
 		return nil, badArgument(definition.name, "there is no such group")
 	}
-	return p.newPage(0)
+	return nil, nil
 }
 
 // newPage asks the agent, or makes memory of its own. REQUIRES: making is held.

@@ -5,19 +5,52 @@ import (
 	"runtime"
 	"sort"
 	"sync/atomic"
+	"unsafe"
 )
+
+// place is where all handles of a metric write: its slots, or, once it was removed, slots that nobody
+// reads. It keeps the page mapped.
+type place struct {
+	first  atomic.Pointer[uint64]
+	memory *memory
+}
+
+// removedSlots are written by the handles of removed metrics.
+var removedSlots [pageSlots]uint64
+
+func newPlace(memory *memory, metric *definition) *place {
+	made := &place{memory: memory}
+	made.leave()
+	if metric.slots > 0 { // an info has none, and no handle
+		made.first.Store(memory.slot(metric.first))
+	}
+	return made
+}
+
+// leave ends the handles' writing into the page, but for goroutines that are just at it. The slots
+// rest longer than these take.
+func (p *place) leave() { p.first.Store(&removedSlots[0]) }
+
+// slots is where a metric's slots are now.
+type slots struct{ first *uint64 }
+
+func (p *place) slots() slots { return slots{p.first.Load()} }
+
+// at returns a slot. A metric's slots are one after the other, and removedSlots has as many as any.
+func (s slots) at(index int) *uint64 {
+	return (*uint64)(unsafe.Add(unsafe.Pointer(s.first), 8*index))
+}
 
 // Counter counts whole numbers of its metric's unit and never falls.
 type Counter struct {
-	memory *memory
-	slot   *uint64
-	unit   float64
+	*place
+	unit float64
 }
 
 // Add adds n units.
 func (c Counter) Add(n uint64) {
-	if c.slot != nil {
-		atomic.AddUint64(c.slot, n)
+	if c.place != nil {
+		atomic.AddUint64(c.first.Load(), n)
 		runtime.KeepAlive(c.memory)
 	}
 }
@@ -29,35 +62,33 @@ func (c Counter) AddFloat(value float64) { c.Add(inUnits(value, c.unit)) }
 
 // Set sets the counter to a value that is counted elsewhere and never falls.
 func (c Counter) Set(value uint64) {
-	if c.slot != nil {
-		atomic.StoreUint64(c.slot, value)
+	if c.place != nil {
+		atomic.StoreUint64(c.first.Load(), value)
 		runtime.KeepAlive(c.memory)
 	}
 }
 
 // Gauge is a number that rises and falls.
-type Gauge struct {
-	memory *memory
-	slot   *uint64
-}
+type Gauge struct{ *place }
 
 // Set sets the gauge; the last of several goroutines wins.
 func (g Gauge) Set(value float64) {
-	if g.slot != nil {
-		atomic.StoreUint64(g.slot, math.Float64bits(value))
+	if g.place != nil {
+		atomic.StoreUint64(g.first.Load(), math.Float64bits(value))
 		runtime.KeepAlive(g.memory)
 	}
 }
 
 // Add adds a difference, which may be negative. No addition of another goroutine is lost.
 func (g Gauge) Add(difference float64) {
-	if g.slot == nil {
+	if g.place == nil {
 		return
 	}
+	slot := g.first.Load()
 	for {
-		before := atomic.LoadUint64(g.slot)
+		before := atomic.LoadUint64(slot)
 		after := math.Float64bits(math.Float64frombits(before) + difference)
-		if atomic.CompareAndSwapUint64(g.slot, before, after) {
+		if atomic.CompareAndSwapUint64(slot, before, after) {
 			break
 		}
 	}
@@ -66,18 +97,18 @@ func (g Gauge) Add(difference float64) {
 
 // Histogram counts values in buckets of its metric's Shape, and sums them up.
 type Histogram struct {
-	memory *memory
-	first  int
-	shape  Shape
-	unit   float64
+	*place
+	shape Shape
+	unit  float64
 }
 
 // Observe counts a value, which is a whole number of the metric's units: with the Unit 1e-9 of a
 // metric in seconds it is given nanoseconds.
 func (h Histogram) Observe(value uint64) {
-	if h.memory != nil {
-		atomic.AddUint64(h.memory.slot(h.first), value)
-		atomic.AddUint64(h.memory.slot(h.first+1+h.shape.bucket(value)), 1)
+	if h.place != nil {
+		slots := h.slots()
+		atomic.AddUint64(slots.at(0), value)
+		atomic.AddUint64(slots.at(1+h.shape.bucket(value)), 1)
 		runtime.KeepAlive(h.memory)
 	}
 }
@@ -89,8 +120,7 @@ func (h Histogram) ObserveFloat(value float64) { h.Observe(inUnits(value, h.unit
 // BoundedHistogram counts values in buckets whose upper bounds the application chose, and sums them
 // up.
 type BoundedHistogram struct {
-	memory *memory
-	first  int
+	*place
 	bounds []float64
 	unit   float64
 }
@@ -99,18 +129,18 @@ type BoundedHistogram struct {
 // value goes into its bucket, and NaN into the last one. A negative value or NaN adds nothing to the
 // sum, which is kept in whole units of the metric's Unit.
 func (h BoundedHistogram) Observe(value float64) {
-	if h.memory != nil {
+	if h.place != nil {
+		slots := h.slots()
 		bucket := sort.Search(len(h.bounds), func(i int) bool { return value <= h.bounds[i] })
-		atomic.AddUint64(h.memory.slot(h.first), inUnits(value, h.unit))
-		atomic.AddUint64(h.memory.slot(h.first+1+bucket), 1)
+		atomic.AddUint64(slots.at(0), inUnits(value, h.unit))
+		atomic.AddUint64(slots.at(1+bucket), 1)
 		runtime.KeepAlive(h.memory)
 	}
 }
 
 // Summary shows quantiles that are computed elsewhere, with the count and the sum of all values.
 type Summary struct {
-	memory    *memory
-	first     int
+	*place
 	quantiles int
 }
 
@@ -119,13 +149,14 @@ type Summary struct {
 // that are not one for each quantile are ignored, and so are count and sum then. One goroutine at a
 // time may set it. Readers may see some new values beside old ones unless it is in a group.
 func (s Summary) Set(count uint64, sum float64, values ...float64) {
-	if s.memory == nil || len(values) != s.quantiles {
+	if s.place == nil || len(values) != s.quantiles {
 		return
 	}
-	atomic.StoreUint64(s.memory.slot(s.first), count)
-	atomic.StoreUint64(s.memory.slot(s.first+1), math.Float64bits(sum))
+	slots := s.slots()
+	atomic.StoreUint64(slots.at(0), count)
+	atomic.StoreUint64(slots.at(1), math.Float64bits(sum))
 	for i, value := range values {
-		atomic.StoreUint64(s.memory.slot(s.first+2+i), math.Float64bits(value))
+		atomic.StoreUint64(slots.at(2+i), math.Float64bits(value))
 	}
 	runtime.KeepAlive(s.memory)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -61,11 +62,11 @@ func TestTheSameMetricIsMadeOnce(test *testing.T) {
 	labels := Labels{"a": "1", "b": "2"}
 	one, _ := pages.Counter(Metric{Name: "one", Labels: labels})
 	same, err := pages.Counter(Metric{Name: "one", Labels: Labels{"b": "2", "a": "1"}, Help: "is not compared"})
-	if err != nil || one.slot != same.slot {
+	if err != nil || one.place != same.place {
 		test.Error(err)
 	}
 	other, err := pages.Counter(Metric{Name: "one"})
-	if err != nil || one.slot == other.slot {
+	if err != nil || one.first.Load() == other.first.Load() {
 		test.Error(err)
 	}
 	group, err := pages.NewGroup()
@@ -119,7 +120,7 @@ func TestOwnLines(test *testing.T) {
 	pages := open(test, Options{Socket: socketOf(test)})
 	for i, ownLine := range []bool{false, true, false, false} {
 		made, err := pages.Counter(Metric{Name: fmt.Sprint("counter_", i), OwnLine: ownLine})
-		if wanted := []int{0, 8, 16, 17}[i]; err != nil || made.slot != made.memory.slot(wanted) {
+		if wanted := []int{0, 8, 1, 2}[i]; err != nil || made.first.Load() != made.memory.slot(wanted) {
 			test.Error(i, err)
 		}
 	}
@@ -135,7 +136,7 @@ func TestBuckets(test *testing.T) {
 		sizes.Observe(value)
 	}
 	for i, wanted := range []uint64{2 + 3 + 4 + 6, 2, 2, 2} {
-		if got := slot(sizes.memory, sizes.first+i); got != wanted {
+		if got := atomic.LoadUint64(sizes.slots().at(i)); got != wanted {
 			test.Errorf("slot %d: %d instead of %d", i, got, wanted)
 		}
 	}
@@ -146,7 +147,7 @@ func TestBuckets(test *testing.T) {
 	took.ObserveFloat(1500e-9)
 	took.ObserveFloat(-1)
 	for i, wanted := range map[int]uint64{0: 1500, 1: 1, 3: 1} {
-		if got := slot(took.memory, took.first+i); got != wanted {
+		if got := atomic.LoadUint64(took.slots().at(i)); got != wanted {
 			test.Errorf("slot %d: %d instead of %d", i, got, wanted)
 		}
 	}
@@ -161,7 +162,7 @@ func TestSummaries(test *testing.T) {
 	waits.Set(8, 2.5, 0.25, math.NaN())
 	waits.Set(9, 3, 1) // is ignored
 	for i, wanted := range []uint64{8, math.Float64bits(2.5), math.Float64bits(0.25), math.Float64bits(math.NaN())} {
-		if got := slot(waits.memory, waits.first+i); got != wanted {
+		if got := atomic.LoadUint64(waits.slots().at(i)); got != wanted {
 			test.Errorf("slot %d: %x instead of %x", i, got, wanted)
 		}
 	}
@@ -169,7 +170,7 @@ func TestSummaries(test *testing.T) {
 		test.Error(err)
 	}
 	alone, err := pages.Summary(Metric{Name: "alone"}, nil)
-	if err != nil || alone.first != waits.first+4 {
+	if err != nil || alone.first.Load() != waits.slots().at(4) {
 		test.Error(alone, err)
 	}
 	alone.Set(1, 2)

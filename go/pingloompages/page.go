@@ -1,6 +1,9 @@
 package pingloompages
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
+)
 
 const (
 	flagGrouped  = 1
@@ -20,65 +23,45 @@ const (
 // page is one page of this process: its memory, its metrics, and how much of that the agent knows.
 // The lock of Pages guards it; goroutines with handles write its slots.
 type page struct {
-	number      uint32
-	flags       uint16
-	memory      *memory
-	metrics     []*definition // ordered by slot
-	slots       int           // the number in use
-	lineTaken   bool          // whether the last metric needs cache lines of its own
-	schemaBytes int
-	infos       int
-
+	number   uint32
+	flags    uint16
+	memory   *memory
+	metrics  metricTable
 	standing standing
-	told     int // metrics that were sent to the agent
-	known    int // metrics that the agent has taken
 }
 
 // newPage writes the header, whose first word makes the page valid.
 func newPage(number uint32, flags uint16, memory *memory) *page {
 	atomic.StoreUint64(memory.word(atMagic), pageMagic|pageVersion<<32|uint64(flags)<<48)
-	return &page{number: number, flags: flags, memory: memory}
+	return &page{number: number, flags: flags, memory: memory, metrics: newTable()}
 }
 
 func (p *page) grouped() bool { return p.flags&flagGrouped != 0 }
 
-func (p *page) firstSlot(metric *definition) int {
-	if metric.kind != kindInfo && (p.lineTaken || metric.ownLine) {
-		return (p.slots + slotsPerLine - 1) / slotsPerLine * slotsPerLine
-	}
-	return p.slots
-}
-
 func (p *page) hasRoom(metric *definition) bool {
-	if metric.kind == kindInfo && p.infos >= maxInfos {
-		return false
-	}
 	most := maxSchemaBytes
 	if p.grouped() && metric.environment {
 		most /= 4 // a group has this page only, so the environment leaves most of it to the application
 	}
-	return p.firstSlot(metric)+metric.slots <= pageSlots && p.schemaBytes+metric.schemaBytes <= most
+	return p.metrics.hasRoom(metric, most)
 }
 
-// add adds a metric for which there is room.
-func (p *page) add(metric *definition) {
-	metric.first = p.firstSlot(metric)
-	if metric.kind == kindInfo {
-		p.infos++
-	} else {
-		p.slots = metric.first + metric.slots
-		p.lineTaken = metric.ownLine
+// add adds a metric for which there is room. Its slots are 0, and may have been those of a metric
+// that was removed.
+func (p *page) add(metric *definition) *entry {
+	made := p.metrics.add(metric)
+	for i := 0; i < metric.slots; i++ {
+		atomic.StoreUint64(p.memory.slot(metric.first+i), 0)
 	}
-	p.schemaBytes += metric.schemaBytes
-	p.metrics = append(p.metrics, metric)
-	atomic.StoreUint32(p.memory.half(atSlots), uint32(p.slots)) // they are zero already
+	atomic.StoreUint32(p.memory.half(atSlots), uint32(p.metrics.slots))
+	return made
 }
 
 func (p *page) beat() { atomic.AddUint64(p.memory.word(atHeartbeat), 1) }
 
-func (p *page) forget() {
+func (p *page) forget(now time.Time) {
 	p.standing = standingUnknown
-	p.told, p.known = 0, 0
+	p.metrics.startOver(now)
 	// What an agent has said does not outlive the connection to it.
 	atomic.StoreUint32(p.memory.half(atKeepOneIn), 0)
 }
@@ -89,10 +72,22 @@ func (p *page) belongsTo(owner, generation uint64) {
 	p.standing = standingKnown
 }
 
-func (p *page) hasNews() bool { return p.standing == standingKnown && p.told < len(p.metrics) }
+// news returns what the agent has to be told next, or nil.
+func (p *page) news() *news {
+	if p.standing != standingKnown {
+		return nil
+	}
+	return p.metrics.next()
+}
 
 // metricKnown makes readers read the schema again.
-func (p *page) metricKnown() {
-	p.known++
+func (p *page) metricKnown(metric *entry) {
+	p.metrics.defined(metric)
+	atomic.AddUint32(p.memory.half(atSchema), 1)
+}
+
+// metricForgotten notes that the agent has removed a metric.
+func (p *page) metricForgotten(metric *entry, now time.Time) {
+	p.metrics.rest(metric, now)
 	atomic.AddUint32(p.memory.half(atSchema), 1)
 }

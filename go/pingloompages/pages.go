@@ -40,7 +40,7 @@ type Pages struct {
 
 	making   sync.Mutex         // held while a metric is made, which may wait for the agent
 	metrics  map[string]*placed // by definition.key; guarded by making
-	families map[string]family  // by name; guarded by making
+	families map[string]*family // by name; guarded by making
 	numbered uint32             // the last page's number; guarded by making
 
 	mutex       sync.Mutex             // guards what follows, and is never held while waiting
@@ -75,7 +75,7 @@ func Open(options Options) (*Pages, error) {
 	common := commonLabels{application: labels, environment: attributes}
 	made := &Pages{labels: common, onError: options.OnError, wakeup: make(chan struct{}, 1),
 		patience: agentTime,
-		metrics:  map[string]*placed{}, families: map[string]family{}, reported: map[string]bool{},
+		metrics:  map[string]*placed{}, families: map[string]*family{}, reported: map[string]bool{},
 		session:  newSession(socketPath(options.Socket), application, labels),
 		nextBeat: time.Now().Add(time.Second)}
 	if trouble != nil {
@@ -107,7 +107,7 @@ func (p *Pages) Close() {
 	p.closed = true
 	p.session.disconnect()
 	for _, page := range p.pages {
-		page.forget()
+		page.forget(time.Now())
 		page.memory.closeDescriptor()
 	}
 	p.wake()
@@ -142,8 +142,8 @@ func (p *Pages) Status() Status {
 		if page.standing == standingKnown {
 			status.KnownPages++
 		}
-		status.Metrics += len(page.metrics)
-		status.KnownMetrics += page.known
+		status.Metrics += len(page.metrics.living)
+		status.KnownMetrics += page.metrics.known
 	}
 	status.Err = p.lastTrouble
 	return status

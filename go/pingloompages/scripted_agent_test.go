@@ -115,6 +115,8 @@ func (a *scriptedAgent) serveAsUsual(socket *net.UnixConn, got message, passed i
 		a.answer(socket, typeGranted, got.page, number(8))
 	case typeDefine:
 		a.answer(socket, typeDefined, got.page, nil)
+	case typeRemove:
+		a.answer(socket, typeRemoved, got.page, nil)
 	}
 }
 

@@ -29,8 +29,8 @@ const (
 type expectation struct {
 	kind    uint16 // of the message that it answers
 	number  uint32 // of the page
-	page    *page  // for typeAdopt and typeDefine
-	metric  *definition
+	page    *page  // for typeAdopt, typeDefine and typeRemove
+	metric  *entry
 	request *pageRequest // for typePage
 	since   time.Time
 }
@@ -51,8 +51,8 @@ type pageRequest struct {
 }
 
 // session is the session with the agent across reconnects. It sends the registration first, then
-// every page, then the metrics of each page that the agent knows. After a lost connection everything
-// is sent again, so an agent may restart at any time. The lock of Pages guards it, and nothing here
+// every page, then the metrics of each page that the agent knows and what was removed of them. After a
+// lost connection everything is sent again, so an agent may restart at any time. The lock of Pages guards it, and nothing here
 // waits. The caller passes the time.
 type session struct {
 	path         string
@@ -133,7 +133,7 @@ func (s *session) hangUp(now time.Time, pages []*page, trouble error) {
 	}
 	s.disconnect()
 	for _, page := range pages {
-		page.forget()
+		page.forget(now)
 	}
 	// Half of the delay is random, so that the processes of a host do not all reconnect at once.
 	s.delay *= 2
@@ -226,13 +226,15 @@ func (s *session) tellPage(now time.Time, page *page) bool {
 		}
 		page.standing = standingAsked
 	}
-	for page.hasNews() {
-		metric := page.metrics[page.told]
-		news := expectation{kind: typeDefine, number: page.number, page: page, metric: metric, since: now}
-		if !s.send(news, metric.encode(), -1) {
+	for news := page.news(); news != nil; news = page.news() {
+		message := expectation{kind: typeDefine, number: page.number, page: page, metric: news.entry, since: now}
+		if news.removed {
+			message.kind = typeRemove
+		}
+		if !s.send(message, news.entry.encode(), -1) {
 			return false
 		}
-		page.told++
+		page.metrics.tell()
 	}
 	return true
 }

@@ -32,6 +32,8 @@ func answerTo(asked uint16) uint16 {
 		return typeRegistered
 	case typeDefine:
 		return typeDefined
+	case typeRemove:
+		return typeRemoved
 	}
 	return typeGranted
 }
@@ -62,7 +64,9 @@ func (s *session) accept(now time.Time, got *answer) bool {
 		s.registeredAt = now
 		s.owner = got.owner
 	case typeDefine:
-		asked.page.metricKnown()
+		asked.page.metricKnown(asked.metric)
+	case typeRemove:
+		asked.page.metricForgotten(asked.metric, now)
 	case typeAdopt:
 		asked.page.belongsTo(s.owner, got.generation)
 	default:
@@ -98,6 +102,12 @@ func (s *session) acceptRefusal(now time.Time, asked expectation, got *answer) {
 		s.broken = true
 	case typeDefine:
 		what = "metric " + asked.metric.name
+		asked.page.metrics.refused(asked.metric, now)
+	case typeRemove:
+		// An agent that does not remove a metric, because it is too old or knows something else, forgets
+		// it when the connection ends. The next connection defines what is left.
+		what = "to remove metric " + asked.metric.name
+		s.broken = true
 	case typeAdopt:
 		asked.page.standing = standingRefused
 		s.askAgainAt = now.Add(askAgain)
