@@ -35,7 +35,10 @@ impl Session {
                 self.registered_at = Some(now);
                 self.owner = owner;
             }
-            (Request::Define, Body::Defined, None) => pages[asked.page].metric_known(),
+            (Request::Define, Body::Defined, None) => pages[asked.page].metric_known(asked.metric),
+            (Request::Remove, Body::Removed, None) => {
+                pages[asked.page].metric_forgotten(asked.metric, now);
+            }
             (Request::Adopt, Body::Granted { generation }, None) => {
                 pages[asked.page].belongs_to(self.owner, generation);
             }
@@ -73,14 +76,19 @@ impl Session {
         pages: &mut [Page],
     ) {
         self.refused += 1;
+        let name_of = |asked: Expected| &pages[asked.page].metrics.metric(asked.metric).name;
         let what = match asked.request {
             Request::Register => "this process".to_string(),
-            Request::Define => format!("metric {}", pages[asked.page].metrics[asked.metric].name),
+            Request::Define => format!("metric {}", name_of(asked)),
+            Request::Remove => format!("to remove metric {}", name_of(asked)),
             _ => "a page".to_string(),
         };
         let text = format!("the agent refuses {what}: {why}");
         match asked.request {
-            Request::Register => self.broken = true,
+            // An agent that does not remove a metric, because it is too old or knows something else,
+            // forgets it when the connection ends. The next connection defines what is left.
+            Request::Register | Request::Remove => self.broken = true,
+            Request::Define => pages[asked.page].metrics.refused(asked.metric, now),
             Request::Adopt => {
                 pages[asked.page].standing = Standing::Refused;
                 self.ask_again_at = Some(now + ASK_AGAIN);

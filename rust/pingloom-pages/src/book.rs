@@ -3,12 +3,12 @@
 
 use std::os::unix::io::OwnedFd;
 use std::sync::Arc;
+use std::time::Instant;
 
-use crate::definition::{Definition, Kind};
-use crate::page::{Mapping, GROUPED, SLOTS};
+use crate::definition::Definition;
+use crate::page::{Mapping, GROUPED};
+use crate::table::{News, Number, Table};
 
-const SLOTS_PER_LINE: usize = 8;
-const MAX_INFOS: usize = 64;
 const MAX_SCHEMA_BYTES: usize = 256 * 1024;
 
 /// What the agent knows about a page. It returns to Unknown with every new connection.
@@ -26,17 +26,7 @@ pub struct Page {
     pub memory: Arc<Mapping>,
     pub fd: Option<OwnedFd>, // None: no agent can map it
     pub standing: Standing,
-    pub metrics: Vec<Definition>, // ordered by slot
-    pub told: usize,              // how many of them the agent was told of
-    pub known: usize,             // and how many it has taken
-    slots: usize,                 // in use
-    line_taken: bool,             // the last metric has cache lines of its own
-    schema_bytes: usize,
-    infos: usize,
-}
-
-fn next_line(slot: usize) -> usize {
-    (slot + SLOTS_PER_LINE - 1) / SLOTS_PER_LINE * SLOTS_PER_LINE
+    pub metrics: Table,
 }
 
 impl Page {
@@ -49,13 +39,7 @@ impl Page {
             memory: Arc::new(memory),
             fd: Some(fd),
             standing: Standing::Unknown,
-            metrics: Vec::new(),
-            told: 0,
-            known: 0,
-            slots: 0,
-            line_taken: false,
-            schema_bytes: 0,
-            infos: 0,
+            metrics: Table::default(),
         }
     }
 
@@ -63,47 +47,33 @@ impl Page {
         self.flags & GROUPED != 0
     }
 
-    fn first_slot(&self, metric: &Definition) -> usize {
-        let apart = self.line_taken || metric.own_line;
-        if metric.kind != Kind::Info && apart {
-            next_line(self.slots)
-        } else {
-            self.slots
-        }
-    }
-
     pub fn has_room(&self, metric: &Definition) -> bool {
         // A group has this page only, so the environment leaves most of it to the application.
         let scarce = self.is_grouped() && metric.has_environment;
-        let most = if scarce { MAX_SCHEMA_BYTES / 4 } else { MAX_SCHEMA_BYTES };
-        (metric.kind != Kind::Info || self.infos < MAX_INFOS)
-            && self.first_slot(metric) + usize::from(metric.slots) <= SLOTS
-            && self.schema_bytes + metric.schema_bytes <= most
+        self.metrics.has_room(metric, if scarce { MAX_SCHEMA_BYTES / 4 } else { MAX_SCHEMA_BYTES })
     }
 
-    /// REQUIRES: has_room().
-    pub fn add(&mut self, mut metric: Definition) {
-        let first = self.first_slot(&metric);
-        metric.first = first as u16;
-        if metric.kind == Kind::Info {
-            self.infos += 1;
-        } else {
-            self.slots = first + usize::from(metric.slots);
-            self.line_taken = metric.own_line;
+    /// Its slots are 0, and may have been those of a metric that was removed. REQUIRES: has_room().
+    pub fn add(&mut self, metric: Definition) -> Number {
+        let number = self.metrics.add(metric);
+        let placed = self.metrics.metric(number);
+        let (first, slots) = (usize::from(placed.first), usize::from(placed.slots));
+        self.memory.page().clear_slots(first..first + slots);
+        self.memory.page().use_slots(self.metrics.used_slots());
+        number
+    }
+
+    /// What the agent has to be told next.
+    pub fn news(&mut self) -> Option<News> {
+        match self.standing {
+            Standing::Known => self.metrics.news(),
+            _ => None,
         }
-        self.schema_bytes += metric.schema_bytes;
-        self.metrics.push(metric);
-        self.memory.page().use_slots(self.slots); // which are zero already
     }
 
-    pub fn has_news(&self) -> bool {
-        self.standing == Standing::Known && self.told < self.metrics.len()
-    }
-
-    pub fn forget(&mut self) {
+    pub fn forget(&mut self, now: Instant) {
         self.standing = Standing::Unknown;
-        self.told = 0;
-        self.known = 0;
+        self.metrics.start_over(now);
         self.memory.page().forget_sampling();
     }
 
@@ -112,17 +82,22 @@ impl Page {
         self.standing = Standing::Known;
     }
 
-    pub fn metric_known(&mut self) {
-        self.known += 1;
-        self.memory.page().metric_known();
+    pub fn metric_known(&mut self, number: Number) {
+        self.metrics.defined(number);
+        self.memory.page().schema_changed();
+    }
+
+    pub fn metric_forgotten(&mut self, number: Number, now: Instant) {
+        self.metrics.forgotten(number, now);
+        self.memory.page().schema_changed();
     }
 
     /// In a forked child it takes new memory for the same metrics, all 0. Returns false if no agent
     /// can map that.
-    pub fn start_anew(&mut self) -> bool {
+    pub fn start_anew(&mut self, now: Instant) -> bool {
         self.fd = self.memory.replace();
-        self.memory.page().write_begin(self.flags, self.slots);
-        self.forget();
+        self.memory.page().write_begin(self.flags, self.metrics.used_slots());
+        self.forget(now);
         self.fd.is_some()
     }
 }

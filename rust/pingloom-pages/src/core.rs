@@ -15,6 +15,7 @@ use crate::definition::{CommonLabels, Kind};
 use crate::page::Mapping;
 use crate::session::Session;
 use crate::sys::{self, Thread, Wakeup};
+use crate::table::Number;
 use crate::{Error, ErrorKind, Status};
 
 const BEAT: Duration = Duration::from_secs(1);
@@ -24,18 +25,25 @@ const CHILD_DELAY: Duration = Duration::from_millis(100);
 
 pub type Listener = Box<dyn Fn(&Error) + Send + Sync>;
 
-/// Where a metric is: indices of its page and on it. Pages never go.
+/// Where a metric is: the index of its page, and its number there. Pages never go.
 #[derive(Clone, Copy)]
 pub struct Place {
     pub page: usize,
-    pub metric: usize,
+    pub metric: Number,
+}
+
+/// What all metrics of a name have in common.
+pub struct Family {
+    pub kind: Kind,
+    pub unit: f64,
+    pub metrics: usize,
 }
 
 /// What was made. Only threads that make something use it.
 #[derive(Default)]
 pub struct Catalogue {
     pub metrics: HashMap<String, Place>, // keyed by Definition::key()
-    pub families: HashMap<String, (Kind, f64)>, // kind and unit, keyed by name
+    pub families: HashMap<String, Family>, // keyed by name
     /// The writers of metrics for one thread, keyed like `metrics`.
     writers: HashMap<String, Weak<()>>,
     last_number: u32,
@@ -46,6 +54,19 @@ impl Catalogue {
     pub fn next_number(&mut self) -> u32 {
         self.last_number = self.last_number.wrapping_add(1);
         self.last_number
+    }
+
+    /// Drops a metric. Later ones of its name and labels are others.
+    pub fn forget(&mut self, key: &str, name: &str) -> Option<Place> {
+        let place = self.metrics.remove(key)?;
+        self.writers.remove(key);
+        if let Some(family) = self.families.get_mut(name) {
+            family.metrics -= 1;
+            if family.metrics == 0 {
+                self.families.remove(name);
+            }
+        }
+        Some(place)
     }
 
     /// None while the metric has a writer.
@@ -224,8 +245,8 @@ impl Core {
             owner: if state.session.is_registered() { state.session.owner() } else { 0 },
             pages: pages.len(),
             known_pages: pages.iter().filter(|one| one.standing == Standing::Known).count(),
-            metrics: pages.iter().map(|one| one.metrics.len()).sum(),
-            known_metrics: pages.iter().map(|one| one.known).sum(),
+            metrics: pages.iter().map(|one| one.metrics.living()).sum(),
+            known_metrics: pages.iter().map(|one| one.metrics.known()).sum(),
             refused: state.session.refusals(),
             error: state.last_trouble.clone(),
         }
@@ -233,11 +254,12 @@ impl Core {
 
     /// REQUIRES: this is a child just after fork(), and the lock is held for it.
     pub fn start_anew_in_child(self: &Arc<Core>, state: &mut State) {
-        state.session.start_anew(Instant::now() + CHILD_DELAY);
+        let now = Instant::now();
+        state.session.start_anew(now + CHILD_DELAY);
         state.last_trouble = None;
         let mut shareable = true;
         for page in &mut state.pages {
-            shareable &= page.start_anew();
+            shareable &= page.start_anew(now);
         }
         if !shareable {
             let text = "no page for this child: nobody can read its values";

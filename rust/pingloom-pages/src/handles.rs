@@ -15,6 +15,7 @@ use crate::Shape;
 pub(crate) struct Slots {
     slots: NonNull<[AtomicU64]>,
     _memory: Option<Arc<Mapping>>,
+    _users: Option<Arc<()>>, // after a removal nobody else has the slots while this lives
 }
 
 // SAFETY: the slots are atomics in memory that belongs to no thread and lives as long as this.
@@ -26,10 +27,14 @@ impl Slots {
     pub(crate) fn of(made: &Made) -> Slots {
         let first = usize::from(made.definition.first);
         let slots = &made.memory.page().slots[first..first + usize::from(made.definition.slots)];
-        Slots { slots: NonNull::from(slots), _memory: Some(made.memory.clone()) }
+        Slots {
+            slots: NonNull::from(slots),
+            _memory: Some(made.memory.clone()),
+            _users: Some(made.users.clone()),
+        }
     }
     pub(crate) fn inert() -> Slots {
-        Slots { slots: NonNull::from(&INERT.slots[..]), _memory: None }
+        Slots { slots: NonNull::from(&INERT.slots[..]), _memory: None, _users: None }
     }
     #[inline]
     fn all(&self) -> &[AtomicU64] {

@@ -49,6 +49,9 @@ mod shape;
 mod single;
 mod summary;
 mod sys;
+mod table;
+#[cfg(test)]
+mod table_test;
 mod tell;
 
 use std::fmt;
@@ -139,6 +142,14 @@ impl Pages {
     /// An info has no value. It consists of its labels, for example a version.
     pub fn info(&self, metric: &Metric) -> Result<(), Error> {
         self.core.make(metric, Kind::Info, false, None).map(|_| ())
+    }
+    /// Ends the metric with this name and these labels, whatever its kind; the rest of `metric` does
+    /// not matter. Collectors drop its series within seconds. If it is made again it is a new
+    /// metric and begins with 0. Its handles count where nobody reads; its slots are given to
+    /// other metrics once all handles have been dropped, and a minute later at the earliest.
+    /// Returns whether there was one.
+    pub fn remove(&self, metric: &Metric) -> bool {
+        self.core.remove(metric)
     }
     pub fn group(&self) -> Result<Group, Error> {
         Ok(Group { memory: Some(self.core.make_group()?) })

@@ -1,10 +1,10 @@
-//! The part of Core that makes metrics, groups and their pages.
+//! The part of Core that makes metrics, groups and their pages, and removes metrics.
 
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::book::Page;
-use crate::core::{lock, Catalogue, Core, Place};
+use crate::core::{lock, Catalogue, Core, Family, Place};
 use crate::definition::{CommonLabels, Definition, Kind};
 use crate::metric::Membership;
 use crate::page::{Mapping, GROUPED};
@@ -19,6 +19,8 @@ const MAX_PAGES: usize = 1024; // each needs a descriptor
 pub struct Made {
     pub memory: Arc<Mapping>,
     pub definition: Definition,
+    /// It keeps the slots from being given to another metric.
+    pub users: Arc<()>,
     /// The claim of the only writer; counters and histograms for all threads have none.
     pub writer: Option<Arc<()>>,
 }
@@ -54,8 +56,9 @@ impl Core {
         }
         let state = lock(&self.state);
         let page = &state.pages[place.page];
-        let definition = page.metrics[place.metric].clone();
-        Ok(Made { memory: page.memory.clone(), definition, writer })
+        let definition = page.metrics.metric(place.metric).clone();
+        let users = page.metrics.users(place.metric);
+        Ok(Made { memory: page.memory.clone(), definition, users, writer })
     }
 
     fn place(
@@ -74,23 +77,46 @@ impl Core {
                 None => !page.is_grouped(),
                 Some(group) => is_page_of(page, group),
             };
-            if !same_group || !page.metrics[known.metric].is_same(&definition) {
+            if !same_group || !page.metrics.metric(known.metric).is_same(&definition) {
                 return conflict("made already, as something else");
             }
             return Ok(known);
         }
-        let family = (definition.kind, definition.unit);
-        if catalogue.families.get(&definition.name).map_or(false, |&known| known != family) {
+        let (kind, unit) = (definition.kind, definition.unit);
+        let other = |known: &Family| known.kind != kind || known.unit != unit;
+        if catalogue.families.get(&definition.name).map_or(false, other) {
             return conflict("metrics of this name are something else");
         }
         let page = self.page_for(catalogue, group, &definition)?;
-        catalogue.families.insert(definition.name.clone(), family);
+        let family = Family { kind, unit, metrics: 0 };
+        catalogue.families.entry(definition.name.clone()).or_insert(family).metrics += 1;
         let mut state = lock(&self.state);
-        let place = Place { page, metric: state.pages[page].metrics.len() };
-        state.pages[page].add(definition);
+        let place = Place { page, metric: state.pages[page].add(definition) };
         catalogue.metrics.insert(key, place);
         state.wake();
         Ok(place)
+    }
+
+    /// Returns whether there was such a metric.
+    pub fn remove(&self, metric: &Metric) -> bool {
+        let mut catalogue = lock(&self.catalogue);
+        let application = self.labels.application.clone();
+        let without = CommonLabels { application, ..CommonLabels::default() };
+        let mut removed = false;
+        // It was made with the environment's labels, or without them where there was no room.
+        for labels in [&self.labels, &without] {
+            let named = Metric { labels: metric.labels.clone(), ..Metric::new(&metric.name) };
+            let place = Definition::check(&named, Kind::Info, false, None, labels)
+                .ok()
+                .and_then(|definition| catalogue.forget(&definition.key(), &definition.name));
+            if let Some(place) = place {
+                let mut state = lock(&self.state);
+                state.pages[place.page].metrics.remove(place.metric, Instant::now());
+                state.wake();
+                removed = true;
+            }
+        }
+        removed
     }
 
     fn page_for(
@@ -99,7 +125,9 @@ impl Core {
         group: Option<&Membership>,
         definition: &Definition,
     ) -> Result<usize, Error> {
-        let state = lock(&self.state);
+        let mut state = lock(&self.state);
+        let now = Instant::now();
+        state.pages.iter_mut().for_each(|page| page.metrics.sweep(now));
         let pages = &state.pages;
         if let Some(group) = group {
             let page = pages

@@ -14,6 +14,7 @@ pub enum Request {
     Adopt = 3,
     Define = 4,
     Release = 5,
+    Remove = 6,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -21,6 +22,7 @@ pub enum Body {
     Registered { owner: u64 },
     Granted { generation: u64 },
     Defined,
+    Removed,
     Refused { reason: u16, why: String },
 }
 
@@ -91,6 +93,7 @@ pub fn parse(message: &[u8]) -> Option<Answer> {
         (101, 12) => Body::Registered { owner: u64::from_le_bytes(number(body, 0)?) },
         (102, 8) => Body::Granted { generation: u64::from_le_bytes(number(body, 0)?) },
         (103, 0) => Body::Defined,
+        (105, 0) => Body::Removed,
         (104, _) => parse_refusal(body)?,
         _ => return None,
     };
@@ -125,6 +128,7 @@ mod tests {
         let read = parse(&answer(102, &9u64.to_le_bytes())).unwrap();
         assert_eq!(read.body, Body::Granted { generation: 9 });
         assert_eq!(parse(&answer(103, &[])).unwrap().body, Body::Defined);
+        assert_eq!(parse(&answer(105, &[])).unwrap().body, Body::Removed);
         let read = parse(&answer(104, b"\x04\0\x04\0no\x1b!")).unwrap();
         assert_eq!(read.body, Body::Refused { reason: 4, why: "no?!".into() });
     }
@@ -150,7 +154,8 @@ mod tests {
             changed[at] ^= 0x80;
             assert_eq!(parse(&changed), None, "byte {at}");
         }
-        for (kind, bytes) in [(101, 11), (101, 13), (102, 7), (102, 9), (103, 1), (104, 3), (5, 0)]
+        for (kind, bytes) in
+            [(101, 11), (101, 13), (102, 7), (102, 9), (103, 1), (104, 3), (105, 1), (5, 0)]
         {
             assert_eq!(parse(&answer(kind, &vec![0; bytes])), None, "{kind} with {bytes} bytes");
         }

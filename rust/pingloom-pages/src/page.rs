@@ -3,6 +3,7 @@
 //! store of 8 bytes is whole, which is all that readers of values rely on: values are Relaxed.
 
 use std::io;
+use std::ops::Range;
 use std::os::unix::io::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{fence, AtomicU32, AtomicU64, Ordering};
@@ -61,6 +62,9 @@ impl Layout {
     pub fn use_slots(&self, slots: usize) {
         self.slots_in_use.store(slots as u32, Ordering::Release);
     }
+    pub fn clear_slots(&self, slots: Range<usize>) {
+        self.slots[slots].iter().for_each(|slot| slot.store(0, Ordering::Relaxed));
+    }
     /// The agent names both, and the application writes them. A collector believes the page once
     /// the generation is right, so that comes last.
     pub fn belongs_to(&self, owner: u64, generation: u64) {
@@ -78,7 +82,7 @@ impl Layout {
         self.keep_one_in.store(0, Ordering::Relaxed);
     }
     /// Readers read the schema again.
-    pub fn metric_known(&self) {
+    pub fn schema_changed(&self) {
         self.schema_version.fetch_add(1, Ordering::Release);
     }
     /// Makes the sequence odd. The fence keeps later stores of values from becoming visible

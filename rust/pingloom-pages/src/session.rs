@@ -1,6 +1,6 @@
 //! The session with the agent across reconnects. It sends the registration first, then every page,
-//! then the metrics of each page that the agent knows. After a lost connection everything is sent
-//! again, so that an agent may restart at any time.
+//! then the metrics of each page that the agent knows, and those that are removed. After a lost
+//! connection everything is sent again, so that an agent may restart at any time.
 //! Nothing here blocks, and the caller passes the time. tell.rs sends, and answers.rs takes answers.
 
 use std::collections::hash_map::RandomState;
@@ -16,6 +16,7 @@ use crate::definition::Labels;
 use crate::message::{self, Encoder, Request};
 use crate::page::Mapping;
 use crate::sys::{self, Received};
+use crate::table::Number;
 use crate::{Error, ErrorKind};
 
 const FIRST_DELAY: Duration = Duration::from_millis(100);
@@ -57,8 +58,8 @@ pub(crate) enum State {
 pub(crate) struct Expected {
     pub request: Request,
     pub number: u32,
-    pub page: usize,   // the index of the page that is adopted or gets the metric
-    pub metric: usize, // for Define
+    pub page: usize,    // the index of the page that is adopted or has the metric
+    pub metric: Number, // for Define and Remove
     pub since: Instant,
 }
 
@@ -231,7 +232,7 @@ impl Session {
             Wanted::Granted(grant) => grant.known = false,
             _ => {}
         }
-        pages.iter_mut().for_each(Page::forget);
+        pages.iter_mut().for_each(|page| page.forget(now));
         self.delay = (2 * self.delay).clamp(FIRST_DELAY, MAX_DELAY);
         // Half of the delay is random, so that the processes of a host do not all come at once.
         let mut random = RandomState::new().build_hasher();

@@ -16,6 +16,7 @@ pub const REGISTERED: u16 = 101;
 pub const GRANTED: u16 = 102;
 pub const DEFINED: u16 = 103;
 pub const REFUSED: u16 = 104;
+pub const REMOVED: u16 = 105;
 
 /// A session, its pages, and what the agent has of it.
 pub struct Lab {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::book::Standing;
 use crate::definition::Kind;
 use crate::session::Wanted;
-use crate::session_lab::{message, Lab, DEFINED, GRANTED, REFUSED, REGISTERED};
+use crate::session_lab::{message, Lab, DEFINED, GRANTED, REFUSED, REGISTERED, REMOVED};
 use crate::{sys, ErrorKind};
 
 /// The hexadecimal examples of the format's description.
@@ -71,7 +71,7 @@ fn what_an_agent_says_about_traces_ends_with_the_connection() {
     let file = File::from(lab.pages[0].fd.as_ref().unwrap().try_clone().unwrap());
     file.write_all_at(&100u32.to_le_bytes(), 48).unwrap();
     assert_eq!(lab.pages[0].memory.page().keep_one_in(), 100);
-    lab.pages[0].forget();
+    lab.pages[0].forget(lab.now);
     assert_eq!(lab.pages[0].memory.page().keep_one_in(), 0);
 }
 
@@ -88,15 +88,57 @@ fn a_new_agent_is_told_everything_again() {
         assert_eq!(lab.kinds(), [4]);
         lab.say(&message(DEFINED, 1, &[]), None);
         lab.step();
-        assert_eq!((lab.pages[0].standing, lab.pages[0].known), (Standing::Known, 1));
+        assert_eq!((lab.pages[0].standing, lab.pages[0].metrics.known()), (Standing::Known, 1));
         assert_eq!(lab.pages[0].memory.page().words()[1], generation);
         assert_eq!(lab.pages[0].memory.page().words()[5] >> 32, generation, "it never falls");
         lab.start_agent();
         lab.step();
-        assert_eq!((lab.pages[0].standing, lab.pages[0].known), (Standing::Unknown, 0));
+        assert_eq!((lab.pages[0].standing, lab.pages[0].metrics.known()), (Standing::Unknown, 0));
         lab.now += Duration::from_secs(6);
         lab.register();
     }
+}
+
+#[test]
+fn a_removal_names_what_was_defined_and_a_new_agent_hears_of_what_is_left() {
+    let mut lab = Lab::registered();
+    lab.add_page();
+    lab.add_metric("orders_total", Kind::Counter);
+    lab.add_metric("load", Kind::Gauge);
+    lab.step();
+    lab.kinds();
+    lab.say(&message(GRANTED, 1, &1u64.to_le_bytes()), None);
+    lab.step();
+    let (_, _, defined, _) = lab.get().unwrap();
+    assert_eq!(lab.kinds(), [4]);
+    lab.say(&message(DEFINED, 1, &[]), None);
+    lab.say(&message(DEFINED, 1, &[]), None);
+    lab.step();
+    lab.pages[0].metrics.remove(0, lab.now);
+    lab.step();
+    let (kind, page, body, _) = lab.get().unwrap();
+    assert_eq!((kind, page, body), (6, 1, defined));
+    lab.say(&message(REMOVED, 1, &[]), None);
+    lab.step();
+    assert_eq!(lab.pages[0].memory.page().words()[5] >> 32, 3, "the schema has changed");
+    // The agent refuses another removal: it is left, and the next connection begins without it.
+    lab.pages[0].metrics.remove(1, lab.now);
+    lab.add_metric("orders_total", Kind::Counter);
+    lab.step();
+    assert_eq!(lab.kinds(), [6, 4]);
+    lab.say(&message(REFUSED, 1, b"\x01\0\x02\0no"), None);
+    lab.step();
+    assert_eq!((lab.troubles(), lab.session.fd()), (vec![ErrorKind::Refused], None));
+    lab.start_agent();
+    lab.now += Duration::from_secs(6);
+    lab.register();
+    lab.step();
+    lab.kinds();
+    lab.say(&message(GRANTED, 1, &2u64.to_le_bytes()), None);
+    lab.step();
+    let (kind, _, body, _) = lab.get().unwrap();
+    assert_eq!((kind, body[2]), (4, 2), "the slots of both rest");
+    assert_eq!(lab.kinds(), []);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::book::{Page, Standing};
 use crate::message::{self, Request};
 use crate::session::{is_due, Expected, Session, State, Wanted};
 use crate::sys::{self, Sent};
+use crate::table::Number;
 
 const FULL_SOCKET_TIME: Duration = Duration::from_millis(10);
 const MAX_UNANSWERED: usize = 32;
@@ -16,7 +17,7 @@ impl Session {
     pub(crate) fn send(
         &mut self,
         now: Instant,
-        (request, number, page, metric): (Request, u32, usize, usize),
+        (request, number, page, metric): (Request, u32, usize, Number),
         body: &[u8],
         passed: Option<RawFd>,
     ) -> bool {
@@ -79,12 +80,13 @@ impl Session {
             }
             page.standing = Standing::Asked;
         }
-        while page.has_news() {
-            let body = page.metrics[page.told].encode();
-            if !self.send(now, (Request::Define, page.number, index, page.told), &body, None) {
+        while let Some(news) = page.news() {
+            let request = if news.removed { Request::Remove } else { Request::Define };
+            let body = page.metrics.metric(news.number).encode();
+            if !self.send(now, (request, page.number, index, news.number), &body, None) {
                 return false;
             }
-            page.told += 1;
+            page.metrics.tell();
         }
         true
     }

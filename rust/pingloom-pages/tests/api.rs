@@ -194,3 +194,48 @@ fn a_path_that_is_none_is_told() {
         assert!(pages.status().error.unwrap().to_string().contains("1 to 107 bytes"));
     }
 }
+
+#[test]
+fn a_metric_that_was_removed_is_another_one_later() {
+    let pages = open();
+    let till = |name: &str| named(name).label("till", "7");
+    let orders = pages.counter(&till("orders_total")).unwrap();
+    pages.gauge(&till("depth")).unwrap();
+    pages.bounded_histogram(&till("took"), &[1.0]).unwrap();
+    pages.info(&till("build_info")).unwrap();
+    let mut single = pages.single_counter(&till("jobs_total")).unwrap();
+    orders.add(7);
+    for name in ["orders_total", "depth", "took", "build_info", "jobs_total"] {
+        assert!(!pages.remove(&named(name)), "it has a label");
+        assert!(pages.remove(&till(name).help("does not matter")));
+        assert!(!pages.remove(&till(name)));
+    }
+    assert!(!pages.remove(&named("no name")));
+    assert_eq!(pages.status().metrics, 0);
+    let again = pages.counter(&till("orders_total")).unwrap();
+    orders.inc();
+    single.inc();
+    assert_eq!((orders.get(), again.get()), (8, 0), "the handle counts where nobody reads");
+    assert!(pages.single_counter(&till("jobs_total")).is_ok(), "the other one is no writer of it");
+    assert!(pages.counter(&named("depth")).is_ok(), "the name is free for another kind");
+}
+
+#[test]
+fn threads_make_update_and_remove_at_once() {
+    let pages = open();
+    thread::scope(|scope| {
+        for number in 0..3 {
+            let pages = &pages;
+            scope.spawn(move || {
+                for round in 0..200 {
+                    let metric = named("jobs_total").label("n", format!("{number}_{round}"));
+                    let counter = pages.counter(&metric).unwrap();
+                    assert_eq!(counter.get(), 0);
+                    counter.inc();
+                    assert!(pages.remove(&metric));
+                }
+            });
+        }
+    });
+    assert_eq!((pages.status().metrics, pages.status().pages), (0, 2));
+}
