@@ -81,6 +81,24 @@ class PagesGo(PagesCase):
         counter.kill()
         eventually(lambda: not self.counted(), 20, "the page of an application that was killed is gone")
 
+    def test_a_label_set_that_is_removed_is_shown_no_more(self):
+        self.start_agent(1)
+        self.start_collector(agents=[1])
+        file = self.directory / "remove"
+        remover = self.start_go("remover", "remover", str(file), "1000")
+
+        def shown():
+            return {till: float(value) for till, value in
+                    re.findall(r'^go_orders_total\{.*till="(\w+)".*\} (\S+)$', self.get("/metrics"), re.M)}
+
+        eventually(lambda: shown().keys() == {"kept", "gone"}, 60, "both are shown", 0.1)
+        file.touch()
+        eventually(lambda: shown().keys() == {"kept"}, 60, lambda: f"one is shown: {shown()}", 0.1)
+        self.assertIn("removed true", remover.log())
+        before = shown()["kept"]
+        self.assertGreater(before, 1000)
+        eventually(lambda: shown()["kept"] > before, 60, "the other one counts on", 0.1)
+
     def test_groups_are_whole_while_everybody_is_killed_and_comes_back(self):
         self.start_agent(1)
         self.start_collector(agents=[1])

@@ -135,6 +135,21 @@ class PagesRust(PagesCase):
         eventually(lambda: not self.shown(newer.pid), 20, "one that is killed is shown no more")
         self.becomes(writer.pid, {events: 200}, "the others stay")
 
+    def test_what_is_removed_is_shown_no_more(self):
+        self.start_agent(1)
+        self.start_collector(agents=[1])
+        writer = self.start()
+        writer.tell("count 1 10")
+        events, depth, busy = ("rust_events_total", PATH_LABEL), ("rust_depth", None), ("rust_busy_seconds_total", None)
+        before = self.becomes(writer.pid, {events: 10, depth: 10, busy: 1.5}, "all is shown")
+        removed = {busy, ("rust_info", "1.0"), ("rust_items_total", None)}
+        self.assertLessEqual(removed, before.keys())
+        self.assertEqual(writer.tell("remove"), "true")
+        eventually(lambda: self.shown(writer.pid).keys() == before.keys() - removed, 60, "they are shown no more", 0.1)
+        writer.tell("count 1 10")
+        self.becomes(writer.pid, {events: 20, depth: 20}, "the others count on")
+        self.assertEqual(self.shown(writer.pid).keys(), before.keys() - removed)
+
     def test_a_child_has_metrics_of_its_own(self):
         self.start_agent(1)
         self.start_collector(agents=[1])

@@ -2,7 +2,8 @@
 //
 // `writer IDENTITY PAGES` writes what tests/lab/pages_writer.cpp writes: groups whose values prove
 // themselves. `counter GOROUTINES TIMES` updates one metric of each kind from all goroutines, so
-// that its values are known. Both stay until they are killed.
+// that its values are known. `remover FILE VALUE` has a counter with two label sets, and removes one
+// of them once there is such a file. They all stay until they are killed.
 package main
 
 import (
@@ -113,6 +114,29 @@ func count(goroutines, times int) {
 	select {}
 }
 
+func remove(file string, value int) {
+	pages := open("remover")
+	tills := map[string]pingloompages.Counter{}
+	metric := func(till string) pingloompages.Metric {
+		return pingloompages.Metric{Name: "go_orders_total", Labels: pingloompages.Labels{"till": till}}
+	}
+	for _, till := range []string{"kept", "gone"} {
+		made, err := pages.Counter(metric(till))
+		must(err)
+		made.Add(uint64(value))
+		tills[till] = made
+	}
+	for removed := false; ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(file); err == nil && !removed {
+			removed = pages.Remove(metric("gone"))
+			fmt.Println("removed", removed)
+		}
+		for _, till := range tills { // also the one that was removed
+			till.Add(1)
+		}
+	}
+}
+
 func main() {
 	if len(os.Args) == 4 {
 		last, err := strconv.Atoi(os.Args[3])
@@ -124,8 +148,10 @@ func main() {
 			goroutines, err := strconv.Atoi(os.Args[2])
 			must(err)
 			count(goroutines, last)
+		case "remover":
+			remove(os.Args[2], last)
 		}
 	}
-	fmt.Fprintln(os.Stderr, "usage: pages_go writer IDENTITY PAGES | counter GOROUTINES TIMES")
+	fmt.Fprintln(os.Stderr, "usage: pages_go writer IDENTITY PAGES | counter GOROUTINES TIMES | remover FILE VALUE")
 	os.Exit(2)
 }

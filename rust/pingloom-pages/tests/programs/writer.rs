@@ -105,6 +105,12 @@ fn obey(
             let listed = Command::new("ls").args(["-l", "/proc/self/fd"]).output()?;
             String::from_utf8(listed.stdout)?.replace('\n', ";")
         }
+        "remove" => {
+            let busy = Metric::new("rust_busy_seconds_total");
+            let info = Metric::new("rust_info").label("version", "1.0");
+            let items = Metric::new("rust_items_total");
+            [busy, info, items].iter().all(|metric| pages.remove(metric)).to_string()
+        }
         "status" => {
             let status = pages.status();
             format!("{} {} {}", status.connected, status.known_metrics, status.metrics)

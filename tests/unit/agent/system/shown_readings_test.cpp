@@ -52,7 +52,7 @@ class PageHost {
     std::map<std::string, double> found;
     for (const auto& change : pool_->changesSince(0)) {
       if (change.page == nullptr) continue;
-      const auto schema = pages::readSchema(change.page->schema);
+      const auto schema = pages::readSchema(change.page->schema.bytes());
       if (!schema) continue;
       for (const pages::Metric& metric : *schema) {
         const std::string label = metric.labels.empty() ? "" : metric.labels.front().second;
