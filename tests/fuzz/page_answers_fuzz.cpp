@@ -2,7 +2,8 @@
 // asked or hangs up, and comes back. The input is a row of answers, each after a word (u16): its
 // length, in the highest bits what comes with it (nothing, a page's memfd, memory that is not
 // sealed, or both). An answer's own length, magic and version are given the right values unless its
-// first byte is 0, which a fuzzer guesses too seldom.
+// first byte is 0, which a fuzzer guesses too seldom. A word of 0 has the application remove a
+// metric and make another one.
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,14 +48,17 @@ class Application {
   explicit Application(const Socket& socket)
       : socket_(socket), session_(socket.path, "fuzzed", {}) {
     auto page = std::make_unique<client::Page>(1, 0, client::PageMemory::make());
-    for (const char* name : {"first_total", "second_total"}) {
-      pingloom_metric metric{};
-      metric.name = name;
-      client::Definition made;
-      demand(client::makeDefinition(metric, PINGLOOM_COUNTER, false, {}, {}, &made).ok());
-      page->add(std::move(made));
-    }
     pages_.push_back(std::move(page));
+    for (int i = 0; i < 2; ++i) make();
+  }
+
+  void replace() {
+    client::Page& page = *pages_[0];
+    page.remove(metrics_.front(), now_);
+    metrics_.pop_front();
+    now_ += client::MetricTable::kRest / 30;
+    page.sweep(now_);
+    make();
   }
 
   void receive(std::span<const std::uint8_t> message, std::span<const int> descriptors) {
@@ -77,6 +82,15 @@ class Application {
   }
 
  private:
+  void make() {
+    const std::string name = "counter_" + std::to_string(++made_);
+    pingloom_metric metric{};
+    metric.name = name.c_str();
+    client::Definition made;
+    demand(client::makeDefinition(metric, PINGLOOM_COUNTER, false, {}, {}, &made).ok());
+    if (pages_[0]->hasRoom(made)) metrics_.push_back(pages_[0]->add(std::move(made)));
+    demand(!metrics_.empty());
+  }
   void step() {
     if (session_.fd() < 0) now_ = std::max(now_, session_.nextStep(now_));
     if (!session_.request().waiting() && session_.mayGrant()) session_.request(++number_, 0);
@@ -93,7 +107,7 @@ class Application {
     const client::Page& page = *pages_[0];
     demand(session_.fd() >= 0 || !session_.registered());
     demand(page.standing() != client::Standing::kKnown || session_.registered());
-    demand(page.toldMetrics() <= page.metrics() && page.knownMetrics() <= page.toldMetrics());
+    demand(page.metrics() == metrics_.size() && page.knownMetrics() <= page.metrics());
     const PageRequest& request = session_.request();
     demand(request.state != PageRequest::State::kGranted || request.memory.page() != nullptr);
     for (const client::Outcome& trouble : session_.takeTroubles())
@@ -105,6 +119,8 @@ class Application {
   client::PageList pages_;
   client::Instant now_{std::chrono::hours(1)};
   std::uint32_t number_ = 1;
+  std::deque<client::MetricNumber> metrics_;  // in the page, the oldest first
+  int made_ = 0;
   UniqueFd peer_;
 };
 
@@ -117,6 +133,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   while (left.size() > 2) {
     const std::size_t word = left[0] | static_cast<std::size_t>(left[1]) << 8;
     left = left.subspan(2);
+    if (word == 0) {
+      application.replace();
+      continue;
+    }
     const auto raw = left.first(std::min<std::size_t>(word & 0x3FFF, left.size()));
     left = left.subspan(raw.size());
     std::vector<std::uint8_t> message(raw.begin(), raw.end());
