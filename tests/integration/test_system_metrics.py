@@ -3,12 +3,14 @@
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import time
 import unittest
 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
+import private_network
 from pages_case import PagesCase
 from processes import eventually
 
@@ -133,6 +135,27 @@ class SystemMetrics(PagesCase):
             self.assertEqual([name for name, _ in self.shown() if name.startswith("pingloom_cgroup_")], [])
         else:
             self.between("pingloom_cgroup_cpu_seconds_total", lambda: self.used(cgroup), cgroup=f"/{cgroup.name}")
+
+    def test_an_interface_that_is_gone_is_shown_no_more(self):
+        private_network.enter()
+        name = f"gone{os.getpid() % 100_000}"
+
+        def ip(*arguments):
+            subprocess.run(["ip", "link", *arguments], check=True, capture_output=True)
+
+        def metrics():
+            return {metric for metric, labels in self.shown() if ("device", name) in labels}
+
+        ip("add", name, "type", "bridge")
+        self.start(system=True)
+        eventually(lambda: "node_network_receive_bytes_total" in metrics(), 60, "the interface is shown", 0.2)
+        began = self.value("pingloom_system_rounds_total")
+        ip("delete", name)
+        eventually(lambda: not metrics(), 60, lambda: f"it is shown no more: {metrics()}", 0.2)
+        eventually(lambda: self.value("pingloom_system_rounds_total") > began, 60, "all else goes on", 0.2)
+        ip("add", name, "type", "bridge")
+        eventually(metrics, 60, "it is back", 0.2)
+        self.assertEqual(self.value("pingloom_system_refused"), 0)
 
     def test_they_are_off_by_default(self):
         self.start(system=False)

@@ -1,6 +1,5 @@
 #include "agent/system/shown_readings.h"
 
-#include <limits>
 #include <utility>
 
 #include "common/log.h"
@@ -29,33 +28,30 @@ MetricOptions optionsOf(const Reading& reading) {
   return options;
 }
 
+PagesOptions pagesOf(const std::string& application, const std::filesystem::path& socket) {
+  PagesOptions options;
+  options.application = application;
+  options.socket = socket.string();
+  return options;
+}
+
 }  // namespace
 
-ShownReadings::ShownReadings(std::string application, std::filesystem::path socket)
-    : application_(std::move(application)), socket_(std::move(socket)) {
-  openPages();
-}
-
-void ShownReadings::openPages() {
-  pages_.reset();  // first, so that there are never two owners of the name
-  PagesOptions options;
-  options.application = application_;
-  options.socket = socket_.string();
-  pages_ = std::make_unique<Pages>(options);
-  ++pages_number_;
-}
+ShownReadings::ShownReadings(const std::string& application, const std::filesystem::path& socket)
+    : pages_(pagesOf(application, socket)) {}
 
 void ShownReadings::make(const Reading& reading, Series& series, Nanos now) {
   const MetricOptions options = optionsOf(reading);
   series.kind = reading.family->kind;
-  series.pages = pages_number_;
   series.tried = now;
+  series.name = options.name;
+  series.labels = options.labels;
   if (series.kind == Kind::kCounter) {
-    series.counter = pages_->sharedCounter(options);
+    series.counter = pages_.sharedCounter(options);
   } else {
-    series.gauge = pages_->gauge(options);
+    series.gauge = pages_.gauge(options);
   }
-  const std::string error = pages_->takeLastError();
+  const std::string error = pages_.takeLastError();
   series.refused = !error.empty();
   if (series.refused && !std::exchange(logged_, true)) {
     log::warning("system metrics: some are left out, the first of them {}: {}", options.name,
@@ -66,8 +62,9 @@ void ShownReadings::make(const Reading& reading, Series& series, Nanos now) {
 void ShownReadings::set(const Reading& reading, Nanos now) {
   writeKey(reading, key_);
   auto found = series_.find(std::string_view(key_));
-  if (found == series_.end()) {
-    if (series_.size() >= kMaxSeries) {
+  const bool fresh = found == series_.end();
+  if (fresh) {
+    if (series_.size() + removed_.size() >= kMaxSeries) {
       ++refused_;
       return;
     }
@@ -75,7 +72,7 @@ void ShownReadings::set(const Reading& reading, Nanos now) {
   }
   Series& series = found->second;
   const bool retry = series.refused && now - series.tried >= kRetryAfter;
-  if (series.pages != pages_number_ || retry) make(reading, series, now);
+  if (fresh || retry) make(reading, series, now);
   if (series.refused) ++refused_;
   series.seen = now;
   if (series.kind == Kind::kGauge) {
@@ -93,24 +90,20 @@ void ShownReadings::set(const Reading& reading, Nanos now) {
   series.counter.set(series.base + series.last);
 }
 
-bool ShownReadings::hideGone(Nanos now) {
-  bool forget = false;
-  for (auto& [key, series] : series_) {
-    if (series.seen == now) continue;
-    if (series.kind == Kind::kGauge) series.gauge.set(std::numeric_limits<double>::quiet_NaN());
-    forget = forget || now - series.seen >= kForgetAfter;
-  }
-  return forget;
+void ShownReadings::removeGone(Nanos now) {
+  std::erase_if(series_, [&](const auto& entry) {
+    const Series& series = entry.second;
+    if (series.seen == now) return false;
+    if (!series.refused && pages_.remove({series.name, "", series.labels})) removed_.push_back(now);
+    return true;
+  });
 }
 
 void ShownReadings::show(const Readings& readings, Nanos now) {
+  while (!removed_.empty() && now - removed_.front() >= kRestsFor) removed_.pop_front();
   refused_ = 0;
   for (const Reading& reading : readings.all) set(reading, now);
-  if (!hideGone(now)) return;
-  std::erase_if(series_, [now](const auto& one) { return one.second.seen != now; });
-  openPages();
-  refused_ = 0;
-  for (const Reading& reading : readings.all) set(reading, now);
+  removeGone(now);
 }
 
 }  // namespace pingloom::agent::system

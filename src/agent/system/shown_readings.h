@@ -1,18 +1,18 @@
 // Shows readings as the metrics of one application on metric pages. One thread.
 //
 // A counter only grows, as its page requires: if what was read falls, because a device was removed
-// and made again under its name, it counts on from what it showed. Pages have no way to remove a
-// metric. A gauge that is no longer read becomes NaN and a counter stands still; after
-// kForgetAfter all pages are made anew without them, which readers see as an application that
-// ended and started. Label values that pages do not take are left out, which is logged once.
-// Bound: kMaxSeries metrics, which take 17 pages.
+// and made again under its name within a round, it counts on from what it showed. What is no longer
+// read is removed; if it comes back, it is a new metric. Label values that pages do not take are
+// left out, which is logged once.
+// Bound: kMaxSeries metrics, which take 17 pages. Those that were removed count until their slots
+// may be used again, kRestsFor later.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <pingloom/pages.hpp>
 #include <string>
 #include <string_view>
@@ -26,13 +26,14 @@ namespace pingloom::agent::system {
 class ShownReadings {
  public:
   static constexpr std::size_t kMaxSeries = 8192;
-  static constexpr Nanos kForgetAfter = 60 * kSecond;
+  // The pages let slots rest for 60 s after the agent has heard of a removal, which takes a moment.
+  static constexpr Nanos kRestsFor = 62 * kSecond;
   // A metric that pages did not take is tried again after so long: applications may have freed the
   // pages that it needs.
   static constexpr Nanos kRetryAfter = 60 * kSecond;
 
   // `socket` belongs to this host's page service.
-  ShownReadings(std::string application, std::filesystem::path socket);
+  ShownReadings(const std::string& application, const std::filesystem::path& socket);
 
   // Shows the readings of a round; whatever is not among them is gone. `now` is monotonic and grows
   // with each round.
@@ -43,15 +44,16 @@ class ShownReadings {
 
  private:
   struct Series {
+    std::string name;
+    Labels labels;
     SharedCounter counter;
     Gauge gauge;
     Kind kind = Kind::kGauge;
-    bool refused = false;     // pages do not take it
-    Nanos tried = 0;          // when it was made, or refused last
-    std::uint64_t base = 0;   // what the counter showed before it was reset
-    std::uint64_t last = 0;   // what was read last
-    Nanos seen = 0;           // the last round that read it
-    std::uint64_t pages = 0;  // the number of the pages that it is on
+    bool refused = false;    // pages do not take it
+    Nanos tried = 0;         // when it was made, or refused last
+    std::uint64_t base = 0;  // what the counter showed before it was reset
+    std::uint64_t last = 0;  // what was read last
+    Nanos seen = 0;          // the last round that read it
   };
   struct Hash {
     using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
@@ -60,18 +62,14 @@ class ShownReadings {
     }
   };
 
-  void openPages();
   void make(const Reading& reading, Series& series, Nanos now);
   void set(const Reading& reading, Nanos now);
-  // Returns whether something has been gone for kForgetAfter.
-  bool hideGone(Nanos now);
+  void removeGone(Nanos now);
 
-  const std::string application_;
-  const std::filesystem::path socket_;
-  std::unique_ptr<Pages> pages_;
-  std::uint64_t pages_number_ = 0;
+  Pages pages_;
   std::unordered_map<std::string, Series, Hash, std::equal_to<>> series_;
-  std::string key_;  // scratch memory
+  std::deque<Nanos> removed_;  // when metrics were removed whose slots rest
+  std::string key_;            // scratch memory
   std::size_t refused_ = 0;
   bool logged_ = false;
 };

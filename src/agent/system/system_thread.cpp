@@ -28,8 +28,8 @@ constexpr Family kLeftOut = {"pingloom_system_left_out",
 
 // Metrics of one application: what was read last, and how it is shown.
 struct Part {
-  Part(std::string application, const std::filesystem::path& socket)
-      : shown(std::move(application), socket) {}
+  Part(const std::string& application, const std::filesystem::path& socket)
+      : shown(application, socket) {}
 
   Readings readings;
   ShownReadings shown;

@@ -160,7 +160,7 @@ TEST_F(Shown, CountersNeverFall) {
   EXPECT_TRUE(host_.shows({{"bytes_totala", 21 * 512}, {"ticks_total", 1699}}));
 }
 
-TEST_F(Shown, WhatIsGoneDisappears) {
+TEST_F(Shown, WhatIsGoneIsRemoved) {
   const auto one = [this](const char* device, std::uint64_t count) {
     round([&](Readings& readings) {
       readings.count(kBytes, count, {device});
@@ -169,17 +169,14 @@ TEST_F(Shown, WhatIsGoneDisappears) {
   };
   one("a", 10);
   one("b", 20);
-  EXPECT_TRUE(eventually([&] { return host_.values().size() == 4; }));
-  auto values = host_.values();
-  EXPECT_EQ(values["bytes_totala"], 10 * 512) << "it stands still";
-  EXPECT_TRUE(std::isnan(values["freea"]));
-  EXPECT_EQ(values["freeb"], 1);
+  EXPECT_TRUE(eventually([&] { return host_.shows({{"bytes_totalb", 20 * 512}, {"freeb", 1}}); }));
   one("b", 15);
-  now_ += ShownReadings::kForgetAfter;
-  one("b", 25);
+  EXPECT_TRUE(host_.shows({{"bytes_totalb", 35 * 512}, {"freeb", 1}})) << "it was not away";
+  one("a", 5);
   EXPECT_TRUE(eventually([&] {
-    return host_.shows({{"bytes_totalb", 45 * 512}, {"freeb", 1}});
-  })) << "the counter goes on where it was";
+    return host_.shows({{"bytes_totala", 5 * 512}, {"freea", 1}});
+  })) << "it is a new metric";
+  EXPECT_EQ(shown_.refused(), 0U);
 }
 
 TEST_F(Shown, WhatPagesDoNotTakeIsCounted) {
@@ -225,6 +222,13 @@ TEST_F(Shown, HasALimit) {
   many(ShownReadings::kMaxSeries + 3);
   EXPECT_EQ(shown_.refused(), 3U);
   EXPECT_TRUE(eventually([&] { return host_.values().size() == ShownReadings::kMaxSeries; }));
+  many(3);
+  EXPECT_TRUE(eventually([&] { return host_.values().size() == 3; }));
+  many(10);
+  EXPECT_EQ(shown_.refused(), 7U) << "the slots of what was removed rest";
+  now_ += ShownReadings::kRestsFor;
+  many(10);
+  EXPECT_EQ(shown_.refused(), 0U);
 }
 
 }  // namespace
