@@ -77,6 +77,30 @@ TEST_F(Fork, LeavesTheParentsValuesAlone) {
   close(go[1]);
 }
 
+TEST_F(Fork, ChildrenHaveWhatWasNotRemoved) {
+  SocketFolder folder;
+  ScriptedAgent agent(folder.socket());
+  Client client(folder.socket());
+  const auto gone = client.counter("gone");
+  const auto kept = client.counter("kept");
+  ASSERT_TRUE(client.settled());
+  EXPECT_EQ(client.remove("gone"), PINGLOOM_OK);
+  const int outcome = inChild([&] {
+    pingloom_counter_add(gone, 1);  // by code that has not noticed
+    pingloom_counter_add(kept, 2);
+    if (!client.settled() || client.status().metrics != 1) return 1;
+    if (client.remove("kept") != PINGLOOM_OK) return 2;
+    return client.counter("kept").slot == kept.slot ? 3 : 0;
+  });
+  EXPECT_EQ(outcome, 0);
+  EXPECT_TRUE(client.settled());
+  EXPECT_EQ(client.status().metrics, 1u) << "what the child removes stays the parent's";
+  EXPECT_EQ(*kept.slot, 0u);
+  const auto owners = agent.owners();
+  ASSERT_EQ(owners.size(), 2u);
+  EXPECT_EQ(owners[0].pages.begin()->second.definitions.size(), 1u);
+}
+
 TEST_F(Fork, ChildrenMayForkMakeMetricsAndClose) {
   Client client("/nonexistent/pages.sock");
   const auto counter = client.counter("a");

@@ -184,6 +184,7 @@ TEST(Removal, ThreadsMayMakeUpdateAndRemoveAtOnce) {
   constexpr int kThreads = 3;
   constexpr int kRounds = 300;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {
       for (int i = 0; i < kRounds; ++i) {
