@@ -16,20 +16,30 @@ namespace {
 
 using Refused = std::pair<EnrolRefusal, std::string>;
 
-// Returns the URL at which the controller may ask the collector.
-tl::expected<std::string, Refused> urlOf(const Enrolment& enrolment) {
-  const auto url = http::parseUrl(enrolment.url);
+struct CollectorPlace {
+  bool tls = false;
+  SocketAddress at{};
+
+  std::string url() const { return (tls ? "https://" : "http://") + at.text(); }
+};
+
+tl::expected<CollectorPlace, std::string> placeOf(const std::string& text) {
+  const auto url = http::parseUrl(text);
   const auto address =
       url ? IpAddress::parse(url->host) : Result<IpAddress>(makeError("url", "is malformed"));
   if (!url || !address || !url->prefix.empty()) {
-    return tl::unexpected(Refused(EnrolRefusal::kMalformed,
-                                  "'url' must be http://ADDRESS:PORT or https://ADDRESS:PORT"));
+    return tl::unexpected(std::string("'url' must be http://ADDRESS:PORT or https://ADDRESS:PORT"));
   }
   const auto port = parseUnsigned(url->port, 65535);
-  SocketAddress at{*address, static_cast<std::uint16_t>(port ? *port : 0)};
-  if (at.port == 0) {
-    return tl::unexpected(Refused(EnrolRefusal::kMalformed, "'url' has no port"));
-  }
+  if (!port || *port == 0) return tl::unexpected(std::string("'url' has no port"));
+  return CollectorPlace{url->tls, {*address, static_cast<std::uint16_t>(*port)}};
+}
+
+// Returns the URL at which the controller may ask the collector.
+tl::expected<std::string, Refused> urlOf(const Enrolment& enrolment) {
+  auto place = placeOf(enrolment.url);
+  if (!place) return tl::unexpected(Refused(EnrolRefusal::kMalformed, place.error()));
+  SocketAddress& at = place->at;
   const bool own_address = !at.address.isUnspecified() && !at.address.isLoopback();
   if (enrolment.forwarded && !(enrolment.trusted && own_address)) {
     return tl::unexpected(Refused(
@@ -54,7 +64,20 @@ tl::expected<std::string, Refused> urlOf(const Enrolment& enrolment) {
                     "{}, and not {}",
                     enrolment.sender.text(), at.address.text())));
   }
-  return (url->tls ? "https://" : "http://") + at.text();
+  return place->url();
+}
+
+// Why what another controller has told is not taken; "" if it is.
+std::string faultOf(const CollectorRegistration& told, bool same_machine) {
+  const auto place = placeOf(told.url);
+  if (!place) return place.error();
+  const IpAddress& address = place->at.address;
+  if (address.isUnspecified() || place->url() != told.url) return "its address is malformed";
+  if (address.isLoopback() && !same_machine) {
+    return "only that controller's host can ask it; let the collector listen at 'http: "
+           "ADDRESS:PORT' instead";
+  }
+  return "";
 }
 
 }  // namespace
@@ -64,6 +87,7 @@ tl::expected<std::string, Refused> Collectors::enrol(const Enrolment& enrolment,
   const std::lock_guard lock(mutex_);
   auto enrolled = enrolLocked(enrolment, now, gone);
   if (!enrolled) ++refused_[static_cast<std::size_t>(enrolled.error().first)];
+  publish();
   return enrolled;
 }
 
@@ -84,23 +108,73 @@ tl::expected<std::string, Refused> Collectors::enrolLocked(const Enrolment& enro
         Refused(EnrolRefusal::kFull,
                 fmt::format("{} collectors have registered, which is the limit", kMax)));
   }
-  if (found == known_.end() || (enrolment.trusted && !found->second.trusted)) {
+  note({name, *url, enrolment.trusted, now.mono}, "", now, gone);
+  return url;
+}
+
+void Collectors::takeTold(Instant now) {
+  Links gone;
+  const std::lock_guard lock(mutex_);
+  const auto told = roster_.take();
+  if (stopped_) return;
+  forget(now.mono, gone);
+  for (const auto& [controller, collectors] : told) {
+    for (const CollectorRegistration& each : collectors.list) {
+      take(controller, each, collectors.same_machine, now, gone);
+    }
+  }
+  publish();
+}
+
+void Collectors::take(const std::string& controller, const CollectorRegistration& told,
+                      bool same_machine, Instant now, Links& gone) {
+  const auto found = known_.find(told.url);
+  if (found != known_.end() && told.heard_mono <= found->second.heard_mono) return;
+  std::string fault = faultOf(told, same_machine);
+  if (fault.empty() && found == known_.end() && known_.size() == kMax) {
+    fault = fmt::format("{} collectors are known, which is the limit", kMax);
+  }
+  if (fault.empty()) {
+    note(told, controller, now, gone);
+  } else if (warned_.size() < kMax && warned_.insert(told.url).second) {
+    log::warning(
+        "the collector {} at {}, which has registered with controller {}, is not shown: {}",
+        asOneLine(told.name, kMaxName), asOneLine(told.url, kMaxName), controller, fault);
+  }
+}
+
+// Notes a registration that has passed all checks.
+void Collectors::note(const CollectorRegistration& registration, const std::string& controller,
+                      Instant now, Links& gone) {
+  const std::string& url = registration.url;
+  const auto found = known_.find(url);
+  if (found == known_.end() || (registration.trusted && !found->second.trusted)) {
     CollectorAccess access = access_;
-    if (!enrolment.trusted) access.token.clear();  // anybody may have registered this address
-    auto link =
-        std::make_unique<CollectorLink>(*url, std::move(access), anomalies_, now.mono + kGone);
-    Known& made = known_[*url];
+    if (!registration.trusted) access.token.clear();  // anybody may have registered this address
+    auto link = std::make_unique<CollectorLink>(url, std::move(access), anomalies_,
+                                                registration.heard_mono + kGone);
+    Known& made = known_[url];
     if (made.link != nullptr) gone.push_back(std::move(made.link));
     made.link = std::move(link);
-    made.trusted = enrolment.trusted;
-    log::info("the collector {} at {} has registered", asOneLine(name, kMaxName), *url);
+    made.trusted = registration.trusted;
+    log::info("the collector {} at {} has registered{}", asOneLine(registration.name, kMaxName),
+              url, controller.empty() ? "" : " with controller " + controller);
   }
-  Known& known = known_[*url];
-  known.name = name;
-  known.heard_mono = now.mono;
-  known.heard_utc = now.utc;
-  known.link->pollUntil(now.mono + kGone);
-  return url;
+  Known& known = known_[url];
+  known.name = registration.name;
+  known.controller = controller;
+  known.heard_mono = registration.heard_mono;
+  known.heard_utc = now.utc - (now.mono - registration.heard_mono);
+  known.link->pollUntil(registration.heard_mono + kGone);
+}
+
+// Other controllers are told only what has registered here.
+void Collectors::publish() {
+  CollectorRegistrations own;
+  for (const auto& [url, known] : known_) {
+    if (known.controller.empty()) own.push_back({known.name, url, known.trusted, known.heard_mono});
+  }
+  roster_.publish(std::move(own));
 }
 
 void Collectors::countMalformed() {
@@ -141,8 +215,8 @@ std::vector<Collectors::Entry> Collectors::list(Nanos now_mono) {
   forget(now_mono, gone);
   std::vector<Entry> entries;
   for (const auto& [url, known] : known_) {
-    entries.push_back({known.name, url, now_mono - known.heard_mono <= kGone, known.heard_utc,
-                       known.link->view()});
+    entries.push_back({known.name, url, known.controller, now_mono - known.heard_mono <= kGone,
+                       known.heard_utc, known.link->view()});
   }
   return entries;
 }

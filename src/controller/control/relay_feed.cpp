@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/log.h"
+#include "controller/model/collector_codec.h"
 #include "plan/endpoint_codec.h"
 #include "wire/control_protocol.h"
 #include "wire/nic_counter_codec.h"
@@ -97,9 +98,10 @@ class Pieces {
   std::vector<std::shared_ptr<const std::string>> done_;
 };
 
-std::shared_ptr<const std::string> nothingNew() {
+// A message without a relay, which says that this controller is there.
+std::shared_ptr<const std::string> nothingNew(const CollectorRegistrations& own, Nanos now_mono) {
   wire::ControllerMessage message;
-  message.mutable_relays();
+  encode(own, now_mono, *message.mutable_relays());
   return std::make_shared<const std::string>(message.SerializeAsString());
 }
 
@@ -133,8 +135,9 @@ std::optional<Refusal> RelayFeed::follow(const std::string& route, const wire::F
     follower = {route, follow.attempt(), now.mono, now.mono, false, {}, 0, max_waiting_};
     tellAll(follower);
     log::info("controller {} follows", follow.controller());
-  } else if (follower.waiting.empty()) {
-    give(follower, nothingNew());
+  } else if (const auto own = board_.collectorRoster().own();
+             !own.empty() || follower.waiting.empty()) {
+    give(follower, nothingNew(own, now.mono));
   }
   flushAll(now);
   return std::nullopt;

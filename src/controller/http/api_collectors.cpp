@@ -21,6 +21,7 @@ http::Response listOf(Collectors& collectors) {
     const CollectorView& view = *entry.view;
     list.push_back({{"name", entry.name},
                     {"url", entry.url},
+                    {"controller", textOrNull(entry.controller)},
                     {"alive", entry.alive},
                     {"last_seen", utcOrNull(entry.heard_utc)},
                     {"answered", utcOrNull(view.answered_utc)},

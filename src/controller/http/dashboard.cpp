@@ -66,7 +66,8 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& opti
   if (!access) return tl::unexpected(access.error());
   http::ServerOptions server_options;
   auto history = std::make_unique<HistoryReader>(options.history);
-  auto collectors = std::make_unique<Collectors>(options.collectors, board.pageAnomalies());
+  auto collectors = std::make_unique<Collectors>(options.collectors, board.pageAnomalies(),
+                                                 board.collectorRoster());
   const auto router = std::make_shared<const Router>(
       Router{board, std::move(*files), server_options.counters, *history, bursts, orders,
              *collectors, *access, options.alerts});
@@ -83,6 +84,10 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& opti
   http::warnWhereOpen((*server)->address(), access->get(),
                       "see all results, start bursts and silence incidents");
   live->start(board, (*server)->tasks());
+  // The dashboard ends its HTTP thread before it destroys the collectors.
+  board.collectorRoster().wakeBy([tasks = (*server)->tasks(), &told = *collectors] {
+    tasks.post([&told] { told.takeTold(Instant::now()); });
+  });
   auto impl = std::make_unique<Impl>();
   impl->bursts = &bursts;
   impl->orders = &orders;

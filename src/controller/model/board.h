@@ -21,6 +21,7 @@
 #include "common/vocabulary.h"
 #include "controller/model/alert_status.h"
 #include "controller/model/cluster_status.h"
+#include "controller/model/collector_roster.h"
 #include "controller/model/fabric_cover.h"
 #include "controller/model/fabric_map.h"
 #include "controller/model/host_counters.h"
@@ -348,6 +349,8 @@ class Board {
   std::shared_ptr<const Verdict> verdict() const;
   const PathBoard& paths() const { return paths_; }
   PageAnomalies& pageAnomalies() { return page_anomalies_; }
+  CollectorRoster& collectorRoster() { return collector_roster_; }
+  const CollectorRoster& collectorRoster() const { return collector_roster_; }
   std::shared_ptr<const FabricMap> fabric() const;
   std::shared_ptr<const FabricCover> cover() const;
   std::shared_ptr<const LatencySnapshot> latency() const;
@@ -370,6 +373,7 @@ class Board {
   std::shared_ptr<const Verdict> verdict_ = std::make_shared<Verdict>();
   PathBoard paths_;
   PageAnomalies page_anomalies_;
+  CollectorRoster collector_roster_;
   std::shared_ptr<const FabricMap> fabric_ = std::make_shared<FabricMap>();
   std::shared_ptr<const FabricCover> cover_ = std::make_shared<FabricCover>();
   std::shared_ptr<const LatencySnapshot> latency_ = std::make_shared<LatencySnapshot>();

@@ -5,13 +5,15 @@
 #include <cerrno>
 #include <iterator>
 
+#include "common/address.h"
 #include "common/log.h"
+#include "controller/model/collector_codec.h"
 #include "wire/control_protocol.h"
 
 namespace pingloom::controller {
 
 Result<std::unique_ptr<OtherControllers>> OtherControllers::make(
-    const Board& board, RelayIntake& intake, const std::optional<net::CurvePair>& own) {
+    Board& board, RelayIntake& intake, const std::optional<net::CurvePair>& own) {
   UniqueFd readable(epoll_create1(EPOLL_CLOEXEC));
   if (!readable.valid()) return makeErrnoError("cluster", "cannot make an epoll descriptor", errno);
   return std::unique_ptr<OtherControllers>(
@@ -157,11 +159,24 @@ void OtherControllers::takeFrame(const std::string& name, Link& link, Instant no
   link.heard_mono = now.mono;
   link.refusal.clear();
   if (!intake_.take(name, message_.relays(), now)) link.missed = true;
+  takeCollectors(name, link, now);
   if (message_.relays().complete() && !std::exchange(link.heard, true)) {
     link.warned = false;
     link.heard_since_mono = now.mono;
     log::info("controller {} tells what its agents report", name);
   }
+}
+
+// Without keys anybody on the way may have written the message, so this controller's token for
+// collectors does not go to an address in it.
+void OtherControllers::takeCollectors(const std::string& name, const Link& link, Instant now) {
+  auto list = collectorsOf(message_.relays(), now.mono);
+  if (list.empty()) return;
+  for (CollectorRegistration& each : list) each.trusted = each.trusted && own_.has_value();
+  const auto address = SocketAddress::parse(link.address);
+  const bool same_machine =
+      address ? address->address.isLoopback() : link.address.rfind("localhost:", 0) == 0;
+  board_.collectorRoster().tell(name, {std::move(list), same_machine});
 }
 
 void OtherControllers::lose(const std::string& name, Link& link) {

@@ -1,8 +1,9 @@
 // Follows the other controllers that share the history: holds a connection to the control port of
 // each that has a session, asks it each second to tell what its agents say, and passes that on to
-// the intake. It has no thread: the owner calls run() when descriptor() is readable and at
-// nextDue(). Where keys are in use, all controllers need the same one (docs/scale.md). The control
-// thread. Bounds: kMaxOthers connections, and those of net::ZmqDealer for each.
+// the intake, and what it says about collectors to the board. It has no thread: the owner calls
+// run() when descriptor() is readable and at nextDue(). Where keys are in use, all controllers need
+// the same one (docs/scale.md). The control thread. Bounds: kMaxOthers connections, and those of
+// net::ZmqDealer for each.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,7 @@ class OtherControllers {
   static constexpr Nanos kLapse = 2 * kSecond;
 
   // REQUIRES: the board and the intake outlive it. `own` is nullopt without keys.
-  static Result<std::unique_ptr<OtherControllers>> make(const Board& board, RelayIntake& intake,
+  static Result<std::unique_ptr<OtherControllers>> make(Board& board, RelayIntake& intake,
                                                         const std::optional<net::CurvePair>& own);
   OtherControllers(const OtherControllers&) = delete;
   OtherControllers& operator=(const OtherControllers&) = delete;
@@ -60,8 +61,8 @@ class OtherControllers {
     std::string refusal;   // the last that was logged
   };
 
-  OtherControllers(const Board& board, RelayIntake& intake,
-                   const std::optional<net::CurvePair>& own, UniqueFd readable)
+  OtherControllers(Board& board, RelayIntake& intake, const std::optional<net::CurvePair>& own,
+                   UniqueFd readable)
       : board_(board), intake_(intake), own_(own), readable_(std::move(readable)) {}
   void receiveAll(Instant now);
   void refresh(Instant now);
@@ -69,9 +70,10 @@ class OtherControllers {
   void follow(const std::string& name, Link& link, Instant now);
   void receive(const std::string& name, Link& link, Nanos until_mono, Instant now);
   void takeFrame(const std::string& name, Link& link, Instant now);
+  void takeCollectors(const std::string& name, const Link& link, Instant now);
   static void lose(const std::string& name, Link& link);
 
-  const Board& board_;
+  Board& board_;
   RelayIntake& intake_;
   const std::optional<net::CurvePair> own_;
   net::ZmqContext context_{4 * kMaxOthers};

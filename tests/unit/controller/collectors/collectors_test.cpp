@@ -6,6 +6,7 @@
 #include <atomic>
 #include <future>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "http/server.h"
 #include "unit/eventually.h"
@@ -29,7 +30,8 @@ Enrolment enrolment(std::string url, IpAddress sender = otherHost(), bool truste
 // not wait for answers.
 TEST(Collectors, ACollectorRegistersTheAddressItComesFrom) {
   PageAnomalies anomalies;
-  Collectors collectors({}, anomalies);
+  CollectorRoster roster;
+  Collectors collectors({}, anomalies, roster);
   const auto url = collectors.enrol(enrolment("http://0.0.0.0:20715"), kStart);
   ASSERT_TRUE(url) << url.error().second;
   EXPECT_EQ(*url, "http://10.0.0.5:20715");
@@ -43,7 +45,8 @@ TEST(Collectors, ACollectorRegistersTheAddressItComesFrom) {
 
 TEST(Collectors, OneThatFallsSilentIsGoneAndThenForgotten) {
   PageAnomalies anomalies;
-  Collectors collectors({}, anomalies);
+  CollectorRoster roster;
+  Collectors collectors({}, anomalies, roster);
   ASSERT_TRUE(collectors.enrol(enrolment("http://0.0.0.0:20715"), kStart));
   EXPECT_TRUE(collectors.list(after(Collectors::kGone).mono)[0].alive);
   EXPECT_FALSE(collectors.list(after(Collectors::kGone + 1).mono)[0].alive);
@@ -55,7 +58,8 @@ TEST(Collectors, OneThatFallsSilentIsGoneAndThenForgotten) {
 
 TEST(Collectors, NobodyIsKnownBehindAProxyWithoutAToken) {
   PageAnomalies anomalies;
-  Collectors collectors({}, anomalies);
+  CollectorRoster roster;
+  Collectors collectors({}, anomalies, roster);
   Enrolment forwarded = enrolment("http://127.0.0.1:6379", loopback());
   forwarded.forwarded = true;
   const auto refused = collectors.enrol(forwarded, kStart);
@@ -73,7 +77,8 @@ TEST(Collectors, NobodyIsKnownBehindAProxyWithoutAToken) {
 
 TEST(Collectors, AddressesOfOthersNeedATokenAndUnreachableOnesAreRefused) {
   PageAnomalies anomalies;
-  Collectors collectors({}, anomalies);
+  CollectorRoster roster;
+  Collectors collectors({}, anomalies, roster);
   const auto reason_of = [&](const Enrolment& given) {
     const auto url = collectors.enrol(given, kStart);
     return url ? "" : url.error().second;
@@ -99,7 +104,8 @@ TEST(Collectors, AddressesOfOthersNeedATokenAndUnreachableOnesAreRefused) {
 
 TEST(Collectors, TheirNumberIsBounded) {
   PageAnomalies anomalies;
-  Collectors collectors({}, anomalies);
+  CollectorRoster roster;
+  Collectors collectors({}, anomalies, roster);
   const auto enrol_many = [&](Nanos when) {
     std::size_t taken = 0;
     for (std::size_t port = 1; port <= Collectors::kMax + 1; ++port) {
@@ -113,6 +119,110 @@ TEST(Collectors, TheirNumberIsBounded) {
   const auto other = enrolment("http://0.0.0.0:99");
   EXPECT_FALSE(collectors.enrol(other, after(Collectors::kForget)));
   EXPECT_TRUE(collectors.enrol(other, after(Collectors::kForget + 1)));  // forgotten ones make room
+}
+
+CollectorRegistration told(const std::string& url, Instant when, bool trusted = false) {
+  return {"dpu-2", url, trusted, when.mono};
+}
+
+TEST(Collectors, ThoseOfOtherControllersAreKnownAndNotToldOn) {
+  PageAnomalies anomalies;
+  CollectorRoster roster;
+  Collectors collectors({}, anomalies, roster);
+  ASSERT_TRUE(collectors.enrol(enrolment("http://10.0.0.5:20715"), kStart));
+  const Instant now = after(3 * kSecond);
+  roster.tell("b", {{told("http://10.0.0.6:20715", after(kSecond))}, false});
+  collectors.takeTold(now);
+  const auto list = collectors.list(now.mono);
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0].controller, "");
+  EXPECT_EQ(list[1].controller, "b");
+  EXPECT_EQ(list[1].name, "dpu-2");
+  EXPECT_EQ(list[1].heard_utc, after(kSecond).utc);
+  const auto own = roster.own();
+  ASSERT_EQ(own.size(), 1U);
+  EXPECT_EQ(own[0].url, "http://10.0.0.5:20715");
+  EXPECT_EQ(own[0].heard_mono, kStart.mono);
+}
+
+TEST(Collectors, OneThatADeadControllerToldIsGoneAndForgottenToo) {
+  PageAnomalies anomalies;
+  CollectorRoster roster;
+  Collectors collectors({}, anomalies, roster);
+  const auto alive = [&](Nanos time) {
+    const auto list = collectors.list(after(time).mono);
+    return list.empty() ? std::nullopt : std::optional(list[0].alive);
+  };
+  roster.tell("b", {{told("http://10.0.0.6:20715", kStart)}, false});
+  collectors.takeTold(after(5 * kSecond));
+  EXPECT_EQ(alive(Collectors::kGone), true);
+  EXPECT_EQ(alive(Collectors::kGone + 1), false);
+  roster.tell("b", {{told("http://10.0.0.6:20715", kStart)}, false});  // again, and no later
+  collectors.takeTold(after(Collectors::kGone + 1));
+  EXPECT_EQ(alive(Collectors::kGone + 1), false);
+  EXPECT_EQ(alive(Collectors::kForget), false);
+  EXPECT_EQ(alive(Collectors::kForget + 1), std::nullopt);
+}
+
+TEST(Collectors, TheControllerOfTheNewestRegistrationCounts) {
+  PageAnomalies anomalies;
+  CollectorRoster roster;
+  Collectors collectors({}, anomalies, roster);
+  const std::string url = "http://10.0.0.5:20715";
+  const auto controller = [&](Instant now) { return collectors.list(now.mono)[0].controller; };
+  ASSERT_TRUE(collectors.enrol(enrolment(url), after(10 * kSecond)));
+  roster.tell("b", {{told(url, after(9 * kSecond))}, false});
+  collectors.takeTold(after(11 * kSecond));
+  EXPECT_EQ(controller(after(11 * kSecond)), "") << "it came from b";
+  roster.tell("b", {{told(url, after(15 * kSecond))}, false});
+  collectors.takeTold(after(16 * kSecond));
+  EXPECT_EQ(controller(after(16 * kSecond)), "b");
+  EXPECT_TRUE(roster.own().empty()) << "b tells it now";
+  ASSERT_TRUE(collectors.enrol(enrolment(url), after(20 * kSecond)));
+  EXPECT_EQ(controller(after(20 * kSecond)), "");
+  EXPECT_EQ(roster.own().size(), 1U);
+}
+
+TEST(Collectors, WhatAnotherControllerTellsIsCheckedToo) {
+  PageAnomalies anomalies;
+  CollectorRoster roster;
+  Collectors collectors({}, anomalies, roster);
+  CollectorRegistrations list;
+  for (const char* url : {"http://localhost:20715", "http://10.0.0.5:0", "http://10.0.0.5:1/x",
+                          "ftp://10.0.0.5:1", "10.0.0.5:1", "", "http://0.0.0.0:1", "http://[::]:1",
+                          "http://127.0.0.1:1", "http://010.0.0.5:1"}) {
+    list.push_back(told(url, kStart));
+  }
+  roster.tell("b", {list, false});
+  collectors.takeTold(kStart);
+  EXPECT_TRUE(collectors.list(kStart.mono).empty());
+  roster.tell("b", {list, true});  // its loopback is this one
+  collectors.takeTold(kStart);
+  const auto known = collectors.list(kStart.mono);
+  ASSERT_EQ(known.size(), 1U);
+  EXPECT_EQ(known[0].url, "http://127.0.0.1:1");
+}
+
+TEST(Collectors, ThoseOfAllControllersTogetherAreBounded) {
+  PageAnomalies anomalies;
+  CollectorRoster roster;
+  Collectors collectors({}, anomalies, roster);
+  CollectorRegistrations list;
+  for (std::size_t port = 1; port < Collectors::kMax; ++port) {
+    list.push_back(told("http://10.0.0.6:" + std::to_string(port), kStart));
+  }
+  roster.tell("b", {list, false});
+  collectors.takeTold(kStart);
+  ASSERT_TRUE(collectors.enrol(enrolment("http://10.0.0.5:1"), kStart));
+  EXPECT_FALSE(collectors.enrol(enrolment("http://10.0.0.5:2"), kStart));
+  roster.tell("c", {{told("http://10.0.0.7:1", kStart)}, false});
+  collectors.takeTold(kStart);
+  EXPECT_EQ(collectors.list(kStart.mono).size(), Collectors::kMax);
+  ASSERT_TRUE(collectors.enrol(enrolment("http://10.0.0.5:1"), after(kSecond)));
+  const Instant later = after(Collectors::kForget + 1);
+  roster.tell("c", {{told("http://10.0.0.7:1", later)}, false});
+  collectors.takeTold(later);  // forgotten ones make room
+  EXPECT_EQ(collectors.list(later.mono).size(), 2U);
 }
 
 Json application(const std::string& host, int pid) {
@@ -193,7 +303,8 @@ struct Polled : testing::Test {
     return found;
   }
   PageAnomalies anomalies;
-  Collectors collectors{{}, anomalies};
+  CollectorRoster roster;
+  Collectors collectors{{}, anomalies, roster};
 };
 
 TEST_F(Polled, ItsApplicationsAndEventsAreKnown) {
@@ -203,6 +314,16 @@ TEST_F(Polled, ItsApplicationsAndEventsAreKnown) {
   const auto merged = collectors.merged(&CollectorView::events, monotonicNow());
   ASSERT_EQ(merged.records.size(), 1U);
   EXPECT_THAT(merged.records[0]->json, HasSubstr(R"("metric":"queue")"));
+}
+
+TEST_F(Polled, SoIsOneThatAnotherControllerHasTold) {
+  const FakeCollector fake(Json::array({application("gpu-1", 7)}));
+  const Instant now = Instant::now();
+  roster.tell("b", {{{"dpu-2", fake.url(), false, now.mono}}, true});
+  collectors.takeTold(now);
+  EXPECT_TRUE(test::eventually([&] { return !pids().empty(); }));
+  EXPECT_THAT(pids(), testing::ElementsAre("gpu-1 7"));
+  EXPECT_EQ(ask("gpu-1").status, 200U);
 }
 
 TEST_F(Polled, OneCollectorSpeaksForAHost) {

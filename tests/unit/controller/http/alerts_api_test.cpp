@@ -45,7 +45,7 @@ TEST_F(AlertsApiTest, ListsTheTargets) {
      "last_error":"no \"route\"","last_delivered":null}])");
   EXPECT_EQ(Json::parse(api::alerts(small.board).body)["targets"], expected);
   const http::ServerCounters counters;
-  Collectors collectors({}, small.board.pageAnomalies());
+  Collectors collectors({}, small.board.pageAnomalies(), small.board.collectorRoster());
   EXPECT_EQ(Json::parse(api::status(small.board, counters).body)["alerts"], expected);
   const std::string text = api::metrics(small.board, bursts, counters, collectors).body;
   for (const char* line :

@@ -37,7 +37,7 @@ struct ApiTest : testing::Test {
   BurstBoard bursts;
   OrderBoard orders;
   http::ServerCounters counters;
-  Collectors collectors{{}, small.board.pageAnomalies()};
+  Collectors collectors{{}, small.board.pageAnomalies(), small.board.collectorRoster()};
 };
 
 TEST_F(ApiTest, GridHasValuesAndStates) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
 
 #include "controller/control/control_server.h"
 #include "controller/control/presence_log.h"
@@ -386,6 +387,28 @@ TEST_F(RelayTest, OnlyMembersFollow) {
   EXPECT_EQ(refusal("other", 1), wire::Refused::NOT_AUTHORIZED);
   EXPECT_EQ(refusal("home", 1), wire::Refused::NOT_AUTHORIZED);
   EXPECT_EQ(refusal("", 0), wire::Refused::NOT_AUTHORIZED);
+}
+
+TEST_F(RelayTest, CollectorsAreTold) {
+  const auto told = [&](Nanos heard_mono) {
+    home_.board.collectorRoster().publish({{"dpu-1", "http://10.0.0.5:1", true, heard_mono}});
+    std::map<std::string, ToldCollectors> taken;
+    EXPECT_TRUE(comes([&] {
+      taken = other_.board.collectorRoster().take();
+      return taken.contains("home") && taken.at("home").list[0].heard_mono >= heard_mono;
+    }));
+    return taken["home"];
+  };
+  const Nanos first = now_.mono;
+  const ToldCollectors collectors = told(first);
+  ASSERT_EQ(collectors.list.size(), 1U);
+  EXPECT_EQ(collectors.list[0].name, "dpu-1");
+  EXPECT_EQ(collectors.list[0].url, "http://10.0.0.5:1");
+  EXPECT_LE(collectors.list[0].heard_mono, now_.mono);
+  EXPECT_FALSE(collectors.list[0].trusted) << "without keys anybody on the way may have said so";
+  EXPECT_TRUE(collectors.same_machine) << "the other one is on loopback";
+  EXPECT_GT(now_.mono, first);
+  EXPECT_EQ(told(now_.mono).list.size(), 1U);  // each further registration
 }
 
 TEST_F(RelayTest, OneThatIsTooSlowBeginsAgain) {
