@@ -82,10 +82,18 @@ host_of() { # HOST, HOST:PORT, [IPV6], [IPV6]:PORT -> HOST or [IPV6]
   if [[ $1 == \[*\]* ]]; then printf '%s' "${1%%]*}]"; else printf '%s' "${1%%:*}"; fi
 }
 
+# dashboard_list prints the URLs of the controllers' dashboards as YAML.
+dashboard_list() {
+  local one urls='' all
+  IFS=, read -ra all <<<"${controllers:-$controller}"
+  for one in "${all[@]}"; do urls+="${urls:+, }\"http://$(host_of "$one"):8080\""; done
+  case $urls in *,*) printf '[%s]' "$urls" ;; *) printf '%s' "$urls" ;; esac
+}
+
 # The controller knows all agents, but answers on loopback only unless it is configured otherwise. So a collector on another host
 # also reads the agent of its own host.
 collector_config() {
-  sed -E -e "s|^address:.*|address: \"$(role_address 127.0.0.2)\"|" -e "s|^agents:.*|controller: \"http://$(host_of "$controller"):8080\"|" -e '/^#controller:/d'
+  sed -E -e "s|^address:.*|address: \"$(role_address 127.0.0.2)\"|" -e "s|^agents:.*|controller: $(dashboard_list)|" -e '/^#controller:/d'
   [ "$device" = auto ] || printf '\ndevice: %s\n' "$device"
   # With a token, join_with writes the agent together with its key once both exist.
   [ -z "$with_agent" ] || [ -n "$with_controller$join" ] || printf '\nagents: ["%s"]\n' "$(local_pages)"

@@ -70,7 +70,8 @@ Result<Joiner> joiningCollector(const std::string& file) {
   Joiner joiner;
   joiner.request.role = keys::Role::kCollector;
   joiner.request.host = config->name;
-  if (const auto url = http::parseUrl(config->controller)) {
+  if (!config->controllers.empty()) {
+    const auto url = http::parseUrl(config->controllers.front());  // parseConfig() has checked it
     const bool v6 = url->host.find(':') != std::string::npos;
     joiner.controller =
         (v6 ? "[" + url->host + "]" : url->host) + ":" + std::to_string(wire::kDefaultControlPort);

@@ -29,9 +29,13 @@ Result<std::unique_ptr<Collector>> Collector::start(Config config) {
   if (auto started = made->startHttp(); !started) return tl::unexpected(started.error());
   made->distribute();
   made->push_->reload(settings.push);
-  if (!settings.controller.empty()) {
+  if (!settings.controllers.empty()) {
+    std::vector<http::Site> controllers;
+    for (const std::string& url : settings.controllers) {
+      controllers.push_back({url, "", settings.controller_ca});
+    }
     made->discovery_ = std::make_unique<Discovery>(
-        http::Site{settings.controller, "", settings.controller_ca}, settings.controller_token,
+        std::move(controllers), settings.controller_token,
         Discovery::Self{settings.name,
                         settings.advertise.empty() ? made->url() : settings.advertise},
         [self = made.get()](const std::vector<FoundAgent>& found) {

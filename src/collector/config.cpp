@@ -132,19 +132,39 @@ Status readReaders(const yaml::Node& node, Config& config) {
 // Reads the keys that concern the connection to the controller.
 template <std::filesystem::path Config::*kField>
 Status readControllerFile(const yaml::Node& node, Config& config) {
-  if (config.controller.empty()) return node.error("is for a 'controller', which is missing");
+  if (config.controllers.empty()) return node.error("is for a 'controller', which is missing");
   return readField<kField>(node, config);
 }
 
+Status addController(const yaml::Node& node, Config& config) {
+  std::string text;
+  if (auto status = readText(node, kMaxUrl, text); !status) return status;
+  if (const auto url = http::parseUrl(text); !url) {
+    return node.error(url.error().text() + "; write http://HOST:PORT or https://HOST:PORT");
+  }
+  auto& known = config.controllers;
+  if (std::find(known.begin(), known.end(), text) != known.end()) {
+    return node.error(text + " is there twice");
+  }
+  known.push_back(std::move(text));
+  return {};
+}
+
 Status readController(const yaml::Node& node, Config& config) {
-  if (auto status = readText(node, kMaxUrl, config.controller); !status) return status;
-  const auto url = http::parseUrl(config.controller);
-  if (url) return {};
-  return node.error(url.error().text() + "; write http://HOST:PORT or https://HOST:PORT");
+  if (!node.isSequence()) return addController(node, config);
+  const auto items = node.items();
+  if (items.empty()) return node.error("is empty; write http://HOST:PORT, or a list of them");
+  if (items.size() > kMaxControllers) {
+    return node.error(fmt::format("has more than {} controllers", kMaxControllers));
+  }
+  for (const yaml::Node& item : items) {
+    if (auto status = addController(item, config); !status) return status;
+  }
+  return {};
 }
 
 Status readAdvertise(const yaml::Node& node, Config& config) {
-  if (config.controller.empty()) return node.error("is for a 'controller', which is missing");
+  if (config.controllers.empty()) return node.error("is for a 'controller', which is missing");
   if (auto status = readText(node, kMaxUrl, config.advertise); !status) return status;
   const auto url = http::parseUrl(config.advertise);
   if (url && url->prefix.empty() && IpAddress::parse(url->host)) return {};
@@ -196,7 +216,7 @@ Result<Config> parseConfig(std::string_view text, std::string_view file) {
   if (config.addresses.empty()) {
     return root->error("'address' is missing: this host's, whose RDMA device reads");
   }
-  if (config.agents.empty() && config.controller.empty() && config.stores.empty()) {
+  if (config.agents.empty() && config.controllers.empty() && config.stores.empty()) {
     return root->error("whom to read? write 'agents: [ADDRESS, ...]' or 'controller: URL'");
   }
   if (auto status = checkAgentKeys(*root, config); !status) return tl::unexpected(status.error());

@@ -25,6 +25,7 @@ namespace pingloom::collector {
 constexpr std::uint16_t kDefaultHttpPort = 20715;
 constexpr std::size_t kMaxReaders = 64;  // of all addresses together
 constexpr std::size_t kMaxAgents = 10'000;
+constexpr std::size_t kMaxControllers = 16;
 
 struct KeysConfig {
   std::filesystem::path secret;
@@ -39,8 +40,8 @@ struct Config {
   SocketAddress http{IpAddress::fromV4(0x7f000001), kDefaultHttpPort};
   std::optional<KeysConfig> keys;  // nullopt stands for plaintext
   http::AccessFiles http_access;
-  std::string controller;                  // base URL; "" if only the listed agents are read
-  std::filesystem::path controller_token;  // file with the controller's token; may be empty
+  std::vector<std::string> controllers;    // base URLs; none if only the listed agents are read
+  std::filesystem::path controller_token;  // file with the controllers' token; may be empty
   std::filesystem::path controller_ca;     // trusted certificates; by default the system's
   std::string advertise;                   // this collector's URL for the controller; "": `http`
   std::vector<AgentSpec> agents;           // the listed agents

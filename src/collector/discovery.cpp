@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -56,15 +57,19 @@ Result<std::vector<FoundAgent>> agentsOf(std::string_view hosts_json, std::size_
   return all;
 }
 
-Discovery::Discovery(http::Site controller, std::filesystem::path token_file, Self self,
-                     Found found)
-    : controller_(std::move(controller)),
-      token_file_(std::move(token_file)),
+Discovery::Discovery(std::vector<http::Site> controllers, std::filesystem::path token_file,
+                     Self self, Found found, Nanos interval)
+    : token_file_(std::move(token_file)),
       self_(std::move(self)),
       found_(std::move(found)),
-      thread_([this] { run(); }) {}
+      interval_(interval),
+      pause_(std::min(kRetry, interval), interval) {
+  for (http::Site& site : controllers) controllers_.push_back({std::move(site)});
+  thread_ = std::thread([this] { run(); });
+}
 
 Discovery::~Discovery() {
+  cancelled_ = true;
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
@@ -73,8 +78,8 @@ Discovery::~Discovery() {
   thread_.join();
 }
 
-Result<http::Site> Discovery::site() const {
-  http::Site site = controller_;
+Result<http::Site> Discovery::siteOf(const Controller& controller) const {
+  http::Site site = controller.site;
   if (token_file_.empty()) return site;
   auto token = http::loadToken(token_file_);
   if (!token) return tl::unexpected(token.error());
@@ -82,10 +87,15 @@ Result<http::Site> Discovery::site() const {
   return site;
 }
 
-Result<std::vector<FoundAgent>> Discovery::ask() const {
-  const auto to = site();
+Result<std::vector<FoundAgent>> Discovery::ask(const Controller& controller) const {
+  const auto to = siteOf(controller);
   if (!to) return tl::unexpected(to.error());
-  const auto answer = http::get(*to, "/api/v1/hosts", kControllerTimeout);
+  http::ClientRequest request;
+  request.method = "GET";
+  request.path_and_query = "/api/v1/hosts";
+  request.most_answer = http::kMaxClientBody;
+  request.cancelled = &cancelled_;
+  const auto answer = http::send(*to, request, kControllerTimeout);
   if (!answer) return tl::unexpected(answer.error());
   if (answer->status == 401 || answer->status == 403) {
     return makeError(to->url,
@@ -99,10 +109,11 @@ Result<std::vector<FoundAgent>> Discovery::ask() const {
   return agentsOf(answer->body, kMaxAgents);
 }
 
-Status Discovery::announce() const {
-  const auto to = site();
+Status Discovery::announce(const Controller& controller) const {
+  const auto to = siteOf(controller);
   if (!to) return tl::unexpected(to.error());
   http::ClientRequest request;
+  request.cancelled = &cancelled_;
   request.path_and_query = "/api/v1/collectors";
   request.body = jsonLine(nlohmann::json{{"name", self_.name}, {"url", self_.url}});
   const auto answer = http::send(*to, request, kControllerTimeout);
@@ -130,33 +141,52 @@ std::vector<FoundAgent> Discovery::withRecent(const std::vector<FoundAgent>& age
   return all;
 }
 
+void Discovery::take(const std::vector<FoundAgent>& agents) {
+  auto recent = withRecent(agents);
+  if (known_ == recent) return;
+  known_ = std::move(recent);
+  found_(*known_);
+}
+
+void Discovery::announceTo(Controller& controller) const {
+  const Status announced = announce(controller);
+  if (!announced && announced.error().reason != controller.refuses && !cancelled_) {
+    log::warning("{}; the controller's dashboard does not show what this collector reads",
+                 announced.error().text());
+  }
+  controller.refuses = announced ? "" : announced.error().reason;
+}
+
+bool Discovery::askThem() {
+  for (std::size_t tried = 0; tried < controllers_.size() && !cancelled_; ++tried) {
+    Controller& controller = controllers_[at_];
+    const auto agents = ask(controller);
+    if (agents) {
+      if (tried != 0) log::info("{} answers instead", controller.site.url);
+      controller.silent.clear();
+      take(*agents);
+      announceTo(controller);
+      return true;
+    }
+    if (agents.error().reason != controller.silent && !cancelled_) {
+      log::warning("{}; the agents stay those that are known", agents.error().text());
+    }
+    controller.silent = agents.error().reason;
+    at_ = (at_ + 1) % controllers_.size();
+  }
+  return false;
+}
+
 void Discovery::run() {
   pthread_setname_np(pthread_self(), "discovery");
-  std::optional<std::vector<FoundAgent>> known;
-  std::string said;
-  std::string said_of_registration;
   std::unique_lock lock(mutex_);
   while (!stop_) {
     lock.unlock();
-    auto agents = ask();
-    if (!agents && agents.error().reason != said) {
-      log::warning("{}; the agents stay those that are known", agents.error().text());
-    }
-    said = agents ? "" : agents.error().reason;
-    if (agents) *agents = withRecent(*agents);
-    if (agents && known != *agents) {
-      known = std::move(*agents);
-      found_(*known);
-    }
-    // A controller that cannot be reached was reported above.
-    const Status announced = agents ? announce() : Status();
-    if (!announced && announced.error().reason != said_of_registration) {
-      log::warning("{}; the controller's dashboard does not show what this collector reads",
-                   announced.error().text());
-    }
-    if (agents) said_of_registration = announced ? "" : announced.error().reason;
+    const bool answered = askThem();
+    if (answered) pause_.reset();
+    const Nanos pause = answered ? interval_ : pause_.fail();
     lock.lock();
-    wake_.wait_for(lock, std::chrono::nanoseconds(kInterval), [this] { return stop_; });
+    wake_.wait_for(lock, std::chrono::nanoseconds(pause), [this] { return stop_; });
   }
 }
 

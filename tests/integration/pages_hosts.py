@@ -1,5 +1,11 @@
 """The hosts of the tests of metric pages: agents on soft devices of one subnet, each with an address for its pages."""
 
+import pathlib
+
+from processes import binary
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
 
 def pages_address(subnet, number):
     return f"{subnet}.{100 + number}"
@@ -7,6 +13,12 @@ def pages_address(subnet, number):
 
 def pages_socket(directory, number):
     return directory / f"pages-{number}.sock"
+
+
+def python_pages(socket):
+    """The environment of an application in Python whose pages are those of the agent at this socket."""
+    return {"PINGLOOM_PAGES_SOCKET": str(socket), "PYTHONPATH": str(ROOT / "python"),
+            "PINGLOOM_PAGES_LIBRARY": str(pathlib.Path(binary("pingloom")).parents[1] / "lib/libpingloom-pages.so")}
 
 
 def write_agent_config(directory, subnet, number, system=False):

@@ -2,15 +2,14 @@
 passes on of it."""
 
 import json
-import pathlib
 import signal
 import sys
 import unittest
 import urllib.error
 import urllib.request
 
-from mesh import ROOT, Mesh, free_port
-from pages_hosts import pages_address, pages_socket
+from mesh import Mesh, free_port
+from pages_hosts import pages_address, pages_socket, python_pages
 from processes import binary, eventually
 
 QUEUE = """import sys, time, pingloom_pages
@@ -49,8 +48,7 @@ analytics: {{ interval: 100ms, limits: [{{ metric: queue_depth, above: 100 }}] }
         self.collector = self.mesh.run("collector", binary("pingloom-collector"), "--config", str(path))
 
     def start_queue(self, host, depth):
-        environment = {"PINGLOOM_PAGES_SOCKET": str(pages_socket(self.mesh.directory, host)), "PYTHONPATH": str(ROOT / "python"),
-                       "PINGLOOM_PAGES_LIBRARY": str(pathlib.Path(binary("pingloom")).parents[1] / "lib/libpingloom-pages.so")}
+        environment = python_pages(pages_socket(self.mesh.directory, host))
         return self.mesh.run(f"queue-{host}", sys.executable, "-B", "-c", QUEUE, str(depth), environment=environment)
 
     def ask(self, path, body=None):

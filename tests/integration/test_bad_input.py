@@ -49,7 +49,8 @@ TABLE = "{ name: t, id: 1, kind: keyed, slots: 1000, value: 24B }"
 COLLECTOR = "address: 127.0.0.1\nagents: [127.0.0.1]\n", {
     "address": ("[]", "x", "[10.0.0.1, x]", "''", "10.0.0.0/8"),
     "device": ("''", "mlx5_0/0", "mlx5_0/256", "[a]"),
-    "controller": ("host:80", "ftp://host:80", "http://", "''", "http://host:99999"),
+    "controller": ("host:80", "ftp://host:80", "http://", "''", "http://host:99999", "[]", "[http://a, b]", "[http://a, http://a]",
+                   "{ a: b }"),
     "advertise": ("''", "10.0.0.1:1", "http://10.0.0.1:20715"),  # without a controller
     "controller_token": ("''", "token"),
     "controller_ca": ("''", "ca.crt"),

@@ -277,10 +277,13 @@ log_level: info
             self.assertIn("faults: 1\n", shown)
         self.assertIn("a copy of another controller's /etc/pingloom", self.run_here("join=/nonexistent; check_key_options", check=False))
 
-    def test_agents_are_told_all_controllers(self):
+    def test_agents_and_collectors_are_told_all_controllers(self):
         agent = f"agent_config <{SCRIPTS.parent}/config/agent.yaml"
         shown = self.shell("steps config", f"controllers='a,[fd00::1]:7' controller=a; {agent}")
         self.assertIn('\ncontroller: ["a", "[fd00::1]:7"]\n', shown)
+        collector = f"collector_config <{SCRIPTS.parent}/config/collector.yaml"
+        shown = self.shell("steps config kept", f"controllers='a,[fd00::1]:7' controller=a address=b; {collector}")
+        self.assertIn('\ncontroller: ["http://a:8080", "http://[fd00::1]:8080"]\n', shown)
 
 
 class Files(Parts):

@@ -51,6 +51,17 @@ TEST(CollectorConfig, PathsAreRelativeToTheFile) {
   EXPECT_EQ(config->http_access.tokens, "/etc/pingloom/tokens.yaml");
 }
 
+TEST(CollectorConfig, OneControllerOrAList) {
+  const std::string address = "address: 10.0.0.9\n";
+  const auto one = parseConfig(address + "controller: http://a:8080\n", "c.yaml");
+  ASSERT_TRUE(one) << one.error().text();
+  EXPECT_EQ(one->controllers, std::vector<std::string>{"http://a:8080"});
+  const auto two =
+      parseConfig(address + "controller: [http://a:8080, https://10.0.0.2:8080]\n", "c.yaml");
+  ASSERT_TRUE(two) << two.error().text();
+  EXPECT_EQ(two->controllers, (std::vector<std::string>{"http://a:8080", "https://10.0.0.2:8080"}));
+}
+
 TEST(CollectorConfig, ReadsWhereToPush) {
   const auto config = parseConfig(
       "address: 10.0.0.9\nagents: [10.0.0.1]\n"
@@ -105,6 +116,13 @@ TEST(CollectorConfig, SaysWhatIsWrongAndWhere) {
       {good + "http: 127.0.0.1:99999\n", "c.yaml:3", ""},
       {good + "log_level: loud\n", "c.yaml:3", "loud"},
       {good + "controller: 10.0.0.1\n", "c.yaml:3", "http://HOST:PORT"},
+      {good + "controller: []\n", "c.yaml:3", "is empty"},
+      {good + "controller: [http://a, b]\n", "c.yaml:3", "http://HOST:PORT"},
+      {good + "controller: [http://a, http://a]\n", "c.yaml:3", "twice"},
+      {good + "controller: [http://a1, http://a2, http://a3, http://a4, http://a5, http://a6, "
+              "http://a7, http://a8, http://a9, http://b1, http://b2, http://b3, http://b4, "
+              "http://b5, http://b6, http://b7, http://b8]\n",
+       "c.yaml:3", "more than 16"},
       {good + "name: ''\n", "c.yaml:3", "1 to 253"},
       {good + "device: []\n", "c.yaml:3", ""},
       {"address: 10.0.0.9\nagents: 10.0.0.1\n", "c.yaml:2", "expected a list"},

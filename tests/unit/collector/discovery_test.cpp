@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <memory>
 #include <mutex>
 
 #include "http/server.h"
@@ -55,7 +57,7 @@ TEST(Discovery, RegistersWithTheControllerThatItAsks) {
     }
     return response;
   });
-  Discovery discovery({"http://" + server->address().text(), "", {}}, {},
+  Discovery discovery({{"http://" + server->address().text(), "", {}}}, {},
                       {"dpu-1", "http://0.0.0.0:20715"}, [](const auto&) {});
   ASSERT_TRUE(test::eventually([&] {
     const std::lock_guard lock(mutex);
@@ -64,6 +66,55 @@ TEST(Discovery, RegistersWithTheControllerThatItAsks) {
   const std::lock_guard lock(mutex);
   EXPECT_EQ(bodies.front(),
             R"(POST application/json {"name":"dpu-1","url":"http://0.0.0.0:20715"})");
+}
+
+// A controller that counts registrations.
+struct FakeController {
+  explicit FakeController(std::uint16_t port = 0) {
+    http::ServerOptions options;
+    options.listen = {IpAddress::fromV4(0x7f000001), port};
+    server = *http::Server::start(options, [this](const http::Request& request) {
+      http::Response response;
+      response.body = R"({"hosts": [{"pages": "10.0.0.1:20714", "alive": true}]})";
+      if (request.path == "/api/v1/collectors") ++registrations;
+      return response;
+    });
+  }
+  http::Site site() const { return {"http://" + server->address().text(), "", {}}; }
+
+  std::atomic<int> registrations = 0;
+  std::unique_ptr<http::Server> server;
+};
+
+TEST(Discovery, GoesToTheNextControllerIfOneEndsAndStaysThere) {
+  auto first = std::make_unique<FakeController>();
+  FakeController second;
+  std::atomic<int> found = 0;
+  Discovery discovery(
+      {first->site(), second.site()}, {}, {"dpu-1", "http://0.0.0.0:1"},
+      [&](const auto&) { ++found; }, 20 * kMillisecond);
+  ASSERT_TRUE(test::eventually([&] { return first->registrations > 2; }));
+  EXPECT_EQ(second.registrations, 0) << "the first one answers";
+  const std::uint16_t port = first->server->address().port;
+  first.reset();
+  ASSERT_TRUE(test::eventually([&] { return second.registrations > 2; }));
+  const FakeController again(port);
+  const int before = second.registrations;
+  ASSERT_TRUE(test::eventually([&] { return second.registrations > before + 3; }));
+  EXPECT_EQ(again.registrations, 0) << "the second one still answers";
+  EXPECT_EQ(found, 1) << "the agents are the same";
+}
+
+TEST(Discovery, TriesAgainAfterNobodyHasAnswered) {
+  auto controller = std::make_unique<FakeController>();
+  const http::Site site = controller->site();
+  const std::uint16_t port = controller->server->address().port;
+  controller.reset();
+  Discovery discovery(
+      {site, {"http://127.0.0.1:1", "", {}}}, {}, {"dpu-1", "http://0.0.0.0:1"}, [](const auto&) {},
+      20 * kMillisecond);
+  const FakeController started(port);
+  EXPECT_TRUE(test::eventually([&] { return started.registrations > 1; }));
 }
 
 }  // namespace

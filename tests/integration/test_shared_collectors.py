@@ -1,0 +1,107 @@
+"""Several controllers that share a history: each shows what a collector reads, whichever of them it has registered with."""
+
+import json
+import sys
+import unittest
+
+from controllers import Controller
+from mesh import Mesh, free_port
+from pages_hosts import pages_address, pages_socket, python_pages
+from postgres import initialise, serve
+from processes import binary, eventually
+
+QUEUE = """import time, pingloom_pages
+depth = pingloom_pages.Pages("queue").gauge("queue_depth")
+while True:
+    depth.set(500.0)
+    time.sleep(0.05)
+"""
+GONE_SECONDS = 20
+
+
+class SharedCollectors(unittest.TestCase):
+    def setUp(self):
+        _, server = serve(self, "a", "b", "c")
+        self.mesh = Mesh(self, hosts=1)
+        initialise(self, server, self.mesh.directory, "a", "b", "c")
+        self.controllers = [Controller(self.mesh, name, [str(server.folder)]) for name in "abc"]
+        for one in self.controllers:
+            one.start()
+        eventually(lambda: all(len(one.get("/api/v1/controllers").json()["controllers"]) == 3 for one in self.controllers), 20,
+                   "the controllers see each other")
+        socket = pages_socket(self.mesh.directory, 0)
+        self.mesh.agent_options[0] = {
+            "controller": f"[{', '.join(one.address for one in self.controllers)}]",
+            "pages": json.dumps({"address": pages_address(self.mesh.subnet, 0), "device": "soft", "socket": str(socket)})}
+        self.mesh.start_agent(0)
+        self.application = self.mesh.run("queue", sys.executable, "-B", "-c", QUEUE, environment=python_pages(socket))
+        self.home = f"{self.mesh.subnet}.200:{free_port()}"
+
+    def start_collector(self, *controllers):
+        path = self.mesh.directory / "collector.yaml"
+        path.write_text(f"""name: dpu-1
+address: {self.mesh.subnet}.200
+device: soft
+controller: [{', '.join(f"'http://{one.home}:{one.http_port}'" for one in controllers)}]
+interval: 20ms
+http: {self.home}
+analytics: {{ interval: 100ms, limits: [{{ metric: queue_depth, above: 100 }}] }}
+""")
+        return self.mesh.run("collector", binary("pingloom-collector"), "--config", str(path))
+
+    @staticmethod
+    def collector(controller):
+        """What this controller says about the only collector: the controller that it has registered with, and whether it is
+        alive."""
+        known = controller.get("/api/v1/collectors").json()["collectors"]
+        return [(one["url"], one["controller"], one["alive"]) for one in known]
+
+    def shows(self, controller):
+        """Whether it shows the application."""
+        listed = controller.get("/api/v1/applications").json()["applications"]
+        return ("host-0", "queue", self.application.pid) in {(one["host"], one["application"], one["pid"]) for one in listed}
+
+    def test_every_controller_shows_what_a_collector_reads(self):
+        a, b, c = self.controllers
+        collector = self.start_collector(a, b)
+        url = f"http://{self.home}"
+        eventually(lambda: all(self.shows(one) for one in self.controllers), 60, "all controllers list the application")
+        self.assertEqual(self.collector(a), [(url, None, True)])
+        self.assertEqual(self.collector(b), [(url, "a", True)])
+        self.assertEqual(self.collector(c), [(url, "a", True)])
+        for one in self.controllers:
+            event = eventually(lambda: one.get("/api/v1/anomalies?host=host-0").json()["events"], 30, "a limit is exceeded")[0]
+            self.assertEqual((event["kind"], event["metric"], event["value"]), ("limit", "queue_depth", 500))
+            [page] = [page for agent in one.get("/api/v1/applications/host-0").json()["agents"] for page in agent["pages"]
+                      if page["application"] == "queue"]
+            self.assertEqual([metric["value"] for metric in page["metrics"]], [500])
+
+        # It goes to the next controller of its list, and nobody forgets it meanwhile.
+        a.process.kill()
+
+        def moved():
+            for one in (b, c):
+                self.assertTrue(self.shows(one), one.name)
+                self.assertEqual([alive for _, _, alive in self.collector(one)], [True], one.name)
+            return self.collector(b) == [(url, None, True)] and self.collector(c) == [(url, "b", True)]
+
+        eventually(moved, GONE_SECONDS, "it has registered with the other controller")
+        # One that starts again hears of it from the others.
+        a.start()
+        eventually(lambda: self.collector(a) == [(url, "b", True)] and self.shows(a), 30, "the first one shows it again")
+
+        collector.kill()
+        eventually(lambda: all(self.collector(one)[0][2] is False and not self.shows(one) for one in self.controllers),
+                   2 * GONE_SECONDS, "it is gone for all controllers")
+
+    def test_a_dead_controllers_registrations_expire(self):
+        a, b, _ = self.controllers
+        self.start_collector(a)
+        eventually(lambda: self.shows(b), 60, "the other controller lists the application")
+        a.process.kill()
+        eventually(lambda: self.collector(b)[0][2] is False and not self.shows(b), 2 * GONE_SECONDS, "its collector is gone")
+        self.assertEqual(self.collector(b), [(f"http://{self.home}", "a", False)])
+
+
+if __name__ == "__main__":
+    unittest.main()
