@@ -6,8 +6,6 @@
 #include <pingloom/pages.hpp>
 #include <vector>
 
-#include "pages/page_service.h"
-
 namespace pingloom::bench {
 namespace {
 
@@ -15,19 +13,6 @@ constexpr std::uint16_t kPort = 20714;
 
 IpAddress addressOf(int number) {
   return IpAddress::fromV4(0x7F004D64 + static_cast<std::uint32_t>(number));  // 127.0.77.100
-}
-
-std::unique_ptr<pages::PageService> startService(int number) {
-  pages::PageServiceOptions options;
-  options.address = addressOf(number);
-  options.device = softDevice();
-  options.server.listen = {options.address, kPort};
-  options.server.host = fmt::format("bench-{}", number);
-  options.server.incarnation = 1;
-  options.registration.socket = PageHost::socket(number);
-  auto service = pages::PageService::start(options);
-  if (!service) die(service.error());
-  return std::move(*service);
 }
 
 std::unique_ptr<Pages> startApplication(const std::string& socket, int number, int metrics) {
@@ -49,7 +34,7 @@ bool allKnown(const std::vector<std::unique_ptr<Pages>>& applications, int metri
 }
 
 int serve(int number, const Shape& shape, int ready) {
-  const auto service = startService(number);
+  const auto service = startPageService(number);
   std::vector<std::unique_ptr<Pages>> applications;
   applications.reserve(static_cast<std::size_t>(shape.applications));
   for (int i = 0; i < shape.applications; ++i) {
@@ -65,14 +50,28 @@ int serve(int number, const Shape& shape, int ready) {
 }  // namespace
 
 PageHost::PageHost(int number, const Shape& shape)
-    : agent_(SocketAddress{addressOf(number), kPort}.text()),
-      process_([&](int ready) { return serve(number, shape, ready); }) {
+    : agent_(pageAgent(number)), process_([&](int ready) { return serve(number, shape, ready); }) {
   if (!process_.await('r')) die(Error{"applications", "did not start"});
 }
 
 std::string PageHost::socket(int number) {
   return fmt::format("/tmp/pingloom-collection-bench-{}.sock", number);
 }
+
+std::unique_ptr<pages::PageService> startPageService(int number) {
+  pages::PageServiceOptions options;
+  options.address = addressOf(number);
+  options.device = softDevice();
+  options.server.listen = {options.address, kPort};
+  options.server.host = fmt::format("bench-{}", number);
+  options.server.incarnation = 1;
+  options.registration.socket = PageHost::socket(number);
+  auto service = pages::PageService::start(options);
+  if (!service) die(service.error());
+  return std::move(*service);
+}
+
+std::string pageAgent(int number) { return SocketAddress{addressOf(number), kPort}.text(); }
 
 rdma::DeviceOptions softDevice() {
   rdma::DeviceOptions options;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/error.h"
+#include "pages/page_service.h"
 #include "rdma/open_device.h"
 #include "shared/child.h"
 #include "sides.h"
@@ -26,6 +27,11 @@ class PageHost {
   std::string agent_;
   Child process_;
 };
+
+// Starts the page service of host number `number` in this process, or ends this process.
+std::unique_ptr<pages::PageService> startPageService(int number);
+// HOST:PORT of that service's control channel.
+std::string pageAgent(int number);
 
 // The soft device's options of this benchmark: the way without privileges.
 rdma::DeviceOptions softDevice();

@@ -15,7 +15,7 @@ def commit(root):
     def git(*words):
         return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True).stdout.strip()
 
-    changed = git("status", "--porcelain", "--", ".", f":!{PAGE}", f":!{RESULTS}")
+    changed = git("status", "--porcelain", "--", ".", f":!{PAGE}", f":!{RESULTS}", ":!docs/*.svg")
     return git("rev-parse", "--short=10", "HEAD") + (" with changes" if changed else "")
 
 

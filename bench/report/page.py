@@ -6,6 +6,7 @@ A page is a function of its text and of the results alone, so a test can see tha
 import operator
 import re
 
+import plot
 from comparison import is_limit
 from figures import Figure, number
 
@@ -28,6 +29,13 @@ def write(text, results, sections):
         return f"{match[1]}{made}{match[4]}"
 
     return BLOCK.sub(inside, text)
+
+
+def drawings(results, sections):
+    """The drawings beside the page: their text by name."""
+    measured_ones = [section for section in sections if section.plot and "figures" in results.get(section.name, {})]
+    return {section.plot: plot.draw(list(figures_of(results[section.name]).values()), section.across)
+            for section in measured_ones}
 
 
 def people(value, unit=""):

@@ -22,6 +22,8 @@ class Section:
     # Gives the name of the figure that is a figure's limit. Without one, the processor is the limit.
     limit_of: callable = lambda name: None
     goals: dict = field(default_factory=dict)
+    plot: str = ""  # the page's drawing of its tables, beside the page
+    across: str = ""  # what the drawing's horizontal axis counts
 
     def arguments(self, quick):
         return f"{self.command} {self.quick if quick else self.full}".strip()
@@ -108,6 +110,9 @@ SECTIONS = [
             targets=("collection_bench",),
             goals={f"readers | 2 hosts, {shape}, 2 readers on 2 cores | times 1 reader on 1 core": ">= 1.8"
                    for shape in ("64 x 64", "64 x 504")}),
+    Section("cost", f"{BIN}/cost_bench", "--runs 1 --rounds 2 --long-rounds 1", 1200, full="--runs 3 --rounds 4 --long-rounds 1",
+            targets=("cost_bench",),
+            plot="host-cost.svg", across="cgroups or applications, 8 series each"),
     Section("churn", f"{BIN}/churn_bench", "--runs 1 --seconds 10", 900, full="--runs 3", targets=("churn_bench",),
             needs=(program("prometheus"),)),
     Section("truth", "bench/truth/truth.py", "--count 200", 400, full="--count 1000", targets=("pingloom", "truth_tool"),

@@ -2,9 +2,11 @@
 
 import json
 import pathlib
+import re
 import sys
 import time
 import unittest
+import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "bench/report"))
@@ -13,6 +15,7 @@ import figures  # noqa: E402
 import machine  # noqa: E402
 import main  # noqa: E402
 import page  # noqa: E402
+import plot  # noqa: E402
 from figures import Figure  # noqa: E402
 from sections import SECTIONS, Section, figure, same_column, same_row  # noqa: E402
 
@@ -184,6 +187,11 @@ class Page(unittest.TestCase):
         text = (ROOT / machine.PAGE).read_text()
         self.assertEqual(page.write(text, main.load_results(), SECTIONS), text, "run bench/report.sh instead")
 
+    def test_nobody_has_edited_a_drawing(self):
+        for name, drawing in page.drawings(main.load_results(), SECTIONS).items():
+            self.assertEqual((ROOT / "docs" / name).read_text(), drawing, f"{name}: run bench/report.sh --write")
+            self.assertIn(f"]({name})", (ROOT / machine.PAGE).read_text())
+
     def test_goals_and_limits_of_a_full_report_are_measured(self):
         for section in SECTIONS:
             kept = main.load_results().get(section.name, {})
@@ -199,6 +207,32 @@ class Page(unittest.TestCase):
         text = main.to_text(kept)
         self.assertEqual(json.loads(text), kept)
         self.assertIn('"speed": ["rows/s", 1, 2.5, 3]\n', text)
+
+
+class Drawings(unittest.TestCase):
+    made = plot.draw([Figure("every 1s | 10 x | a", "us", [1]), Figure("every 1s | 1,000 x | a", "us", [9, 100, 300]),
+                      Figure("every 1s | 10 x | b <c>", "us", [10]), Figure("every 10s | 10 x | a", "us", [2])], "cgroups")
+
+    def test_points_are_where_the_medians_are(self):
+        circles = [(float(x), float(y)) for x, y in re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', self.made)]
+        left, right = plot.LEFT, plot.LEFT + plot.WIDTH
+        top, bottom = plot.TOP, plot.TOP + plot.HEIGHT
+        # Panels follow each other. Ten times as much is as far everywhere.
+        self.assertEqual(circles[:3], [(left, bottom), (right, top), (left, (top + bottom) / 2)])
+        self.assertEqual(circles[3][0], right + plot.RIGHT + plot.LEFT)
+        self.assertAlmostEqual(circles[3][1], bottom - 0.30103 / 2 * plot.HEIGHT, delta=0.1)
+
+    def test_it_is_xml_with_all_names(self):
+        words = ["".join(each.itertext()) for each in xml.etree.ElementTree.fromstring(self.made)]
+        for name in ("every 1s", "every 10s", "a", "b <c>", "cgroups", "us", "10", "1,000", "100"):
+            self.assertIn(name, words)
+
+    def test_they_are_of_measured_sections(self):
+        section = Section("example", "bin/example", "", 1, plot="example.svg", across="x")
+        self.assertEqual(page.drawings({}, [section]), {})
+        self.assertEqual(page.drawings({"example": {"not_run": "x"}}, [section]), {})
+        kept = {"example": result(Figure("t | 1 | a", "us", [1]), Figure("t | 2 | a", "us", [2]))}
+        self.assertEqual(list(page.drawings(kept, [section])), ["example.svg"])
 
 
 class Runs(unittest.TestCase):
