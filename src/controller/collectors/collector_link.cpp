@@ -84,10 +84,12 @@ Result<std::string> CollectorLink::body(const std::string& path) const {
   auto answer = get(path);
   if (!answer) return tl::unexpected(answer.error());
   if (answer->status == 401 || answer->status == 403) {
-    return makeError(url_ + path,
-                     "the collector requires a token; write 'collectors: { token: FILE }' in the "
-                     "controller's configuration, which also needs tokens of its own "
-                     "('http_access'), so that only a collector with one gets it");
+    return makeError(
+        url_ + path,
+        "the collector requires a token; write 'collectors: { token: FILE }' in the "
+        "controller's configuration, which also needs tokens of its own "
+        "('http_access'), so that only a collector with one gets it; for collectors of "
+        "other controllers it needs 'keys', too");
   }
   if (answer->status == 200) return std::move(answer->body);
   return makeError(url_ + path, fmt::format("the collector answers {}", answer->status));

@@ -4,11 +4,16 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "http/access.h"
+#include "http/access_config.h"
 #include "http/server.h"
+#include "unit/common/temporary_directory.h"
 #include "unit/eventually.h"
 
 namespace pingloom::controller::collectors_test {
@@ -235,9 +240,11 @@ Json application(const std::string& host, int pid) {
 
 // A collector as the controller sees it.
 struct FakeCollector {
-  explicit FakeCollector(Json applications_now) : applications(std::move(applications_now)) {
+  explicit FakeCollector(Json applications_now, std::shared_ptr<http::Access> access = nullptr)
+      : applications(std::move(applications_now)) {
     http::ServerOptions options;
     options.listen = {loopback(), 0};
+    options.access = std::move(access);
     server = *http::Server::start(options,
                                   [this](const http::Request& request) { return answer(request); });
   }
@@ -317,13 +324,46 @@ TEST_F(Polled, ItsApplicationsAndEventsAreKnown) {
 }
 
 TEST_F(Polled, SoIsOneThatAnotherControllerHasTold) {
-  const FakeCollector fake(Json::array({application("gpu-1", 7)}));
+  Json unusual = application("gpu-1", 7);
+  unusual["anomalous"] = true;
+  unusual["deviation"] = {{"metric", "step_seconds"}, {"part", nullptr},
+                          {"statistic", "peers"},     {"score", 2.5},
+                          {"value", 0.015},           {"peers", 0.01}};
+  const FakeCollector fake(Json::array({unusual}));
   const Instant now = Instant::now();
   roster.tell("b", {{{"dpu-2", fake.url(), false, now.mono}}, true});
   collectors.takeTold(now);
   EXPECT_TRUE(test::eventually([&] { return !pids().empty(); }));
   EXPECT_THAT(pids(), testing::ElementsAre("gpu-1 7"));
   EXPECT_EQ(ask("gpu-1").status, 200U);
+  EXPECT_EQ(anomalies.of("gpu-1", monotonicNow()).size(), 1U) << "evidence for whoever leads";
+}
+
+// The one with the token is also asked anew at once.
+TEST(Collectors, TheTokenGoesOnlyToOneThatHasRegisteredWithAToken) {
+  const test::TemporaryDirectory folder;
+  const std::string token(64, 'a');
+  for (const auto& [name, text] : {std::pair("tokens", "read " + token), {"token", token}}) {
+    std::ofstream(folder / name) << text << '\n';
+    std::filesystem::permissions(folder / name, std::filesystem::perms::owner_read);
+  }
+  const auto access = http::openAccess({folder / "tokens", {}, {}});
+  ASSERT_TRUE(access) << access.error().text();
+  const FakeCollector fake(Json::array({application("gpu-1", 7)}), *access);
+  PageAnomalies anomalies;
+  CollectorRoster roster;
+  Collectors collectors({folder / "token", {}}, anomalies, roster);
+  const auto view = [&] { return collectors.list(monotonicNow())[0].view; };
+  const auto tell = [&](bool trusted) {
+    roster.tell("b", {{{"dpu-2", fake.url(), trusted, monotonicNow()}}, true});
+    collectors.takeTold(Instant::now());
+  };
+  tell(false);
+  ASSERT_TRUE(test::eventually([&] { return !view()->problem.empty(); }));
+  EXPECT_THAT(view()->problem, HasSubstr("requires a token"));
+  EXPECT_EQ(view()->answered_utc, 0);
+  tell(true);
+  EXPECT_TRUE(test::eventually([&] { return view()->answered_utc != 0; }));
 }
 
 TEST_F(Polled, OneCollectorSpeaksForAHost) {
