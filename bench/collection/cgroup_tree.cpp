@@ -1,8 +1,8 @@
 #include "cgroup_tree.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <system_error>

@@ -16,6 +16,7 @@ double applicationsOnPages(const Load& load) {
 double applicationsScraped(const Load& load) {
   const auto host = startEndpoints({load.count, kSeries});
   std::vector<std::string> urls;
+  urls.reserve(static_cast<std::size_t>(load.count));
   for (int i = 0; i < load.count; ++i) urls.push_back(endpointUrl(i));
   return costOfScrapes(urls, "bench_metric_", load, [&] { return host->usage().cpu; });
 }

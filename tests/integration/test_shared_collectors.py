@@ -1,7 +1,10 @@
 """Several controllers that share a history: each shows what a collector reads, whichever of them it has registered with."""
 
+import http.client
+import http.server
 import json
 import sys
+import threading
 import unittest
 
 from controllers import Controller
@@ -22,7 +25,7 @@ GONE_SECONDS = 20
 class SharedCollectors(unittest.TestCase):
     def setUp(self):
         _, server = serve(self, "a", "b", "c")
-        self.mesh = Mesh(self, hosts=1)
+        self.mesh = Mesh(self, hosts=2)
         initialise(self, server, self.mesh.directory, "a", "b", "c")
         self.controllers = [Controller(self.mesh, name, [str(server.folder)]) for name in "abc"]
         for one in self.controllers:
@@ -30,8 +33,9 @@ class SharedCollectors(unittest.TestCase):
         eventually(lambda: all(len(one.get("/api/v1/controllers").json()["controllers"]) == 3 for one in self.controllers), 20,
                    "the controllers see each other")
         socket = pages_socket(self.mesh.directory, 0)
-        self.mesh.agent_options[0] = {
-            "controller": f"[{', '.join(one.address for one in self.controllers)}]",
+        addresses = {"controller": f"[{', '.join(one.address for one in self.controllers)}]"}
+        self.mesh.agent_options[1] = addresses
+        self.mesh.agent_options[0] = addresses | {
             "pages": json.dumps({"address": pages_address(self.mesh.subnet, 0), "device": "soft", "socket": str(socket)})}
         self.mesh.start_agent(0)
         self.application = self.mesh.run("queue", sys.executable, "-B", "-c", QUEUE, environment=python_pages(socket))
@@ -48,6 +52,35 @@ http: {self.home}
 analytics: {{ interval: 100ms, limits: [{{ metric: queue_depth, above: 100 }}] }}
 """)
         return self.mesh.run("collector", binary("pingloom-collector"), "--config", str(path))
+
+    def serve(self, answers):
+        """The URL of a collector that answers each of these paths with its document."""
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                body = json.dumps(answers[self.path]).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer((f"{self.mesh.subnet}.201", free_port()), Handler)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        self.addCleanup(lambda: (server.shutdown(), thread.join(), server.server_close()))
+        return f"http://{server.server_address[0]}:{server.server_address[1]}"
+
+    @staticmethod
+    def post(controller, path, document):
+        """The status of the answer."""
+        connection = http.client.HTTPConnection(controller.home, controller.http_port, timeout=5)
+        try:
+            connection.request("POST", path, json.dumps(document), {"Content-Type": "application/json"})
+            return connection.getresponse().status
+        finally:
+            connection.close()
 
     @staticmethod
     def collector(controller):
@@ -93,6 +126,34 @@ analytics: {{ interval: 100ms, limits: [{{ metric: queue_depth, above: 100 }}] }
         collector.kill()
         eventually(lambda: all(self.collector(one)[0][2] is False and not self.shows(one) for one in self.controllers),
                    2 * GONE_SECONDS, "it is gone for all controllers")
+
+    def test_the_leader_takes_anomalies_of_a_followers_collector_as_evidence(self):
+        eventually(lambda: self.controllers[0].leader(), 20, "a controller leads")
+        leader = next(one for one in self.controllers if one.role() == "leader")
+        follower = next(one for one in self.controllers if one is not leader)
+        self.mesh.start_agent(1)
+        eventually(lambda: {host["host"] for host in leader.get("/api/v1/hosts").json()["hosts"]} == {"host-0", "host-1"}, 30,
+                   "the leader knows both agents")
+        anomaly = {"metric": "step_seconds", "part": "p99", "statistic": "peers", "score": 4.5, "value": 2.0, "peers": 0.5}
+        said = {"host": "host-1", "application": "trainer", "pid": 7, "owner": 1, "pages": 1, "metrics": 3, "state": "fresh",
+                "anomalous": True, "score": 4.5, "deviation": anomaly}
+        url = self.serve({"/api/v1/applications": {"watched": True, "events": 0, "applications": [said]}})
+
+        def registered():
+            self.assertEqual(self.post(follower, "/api/v1/collectors", {"name": "dpu-2", "url": url}), 200)
+            return (url, follower.name, True) in self.collector(leader)
+
+        eventually(registered, 30, "the leader knows the collector of the follower")
+        self.mesh.agents[1].kill()
+
+        def incident():
+            self.post(follower, "/api/v1/collectors", {"name": "dpu-2", "url": url})
+            return next((one for one in leader.get("/api/v1/incidents").json()["open"] if one["anomalies"]), None)
+
+        found = eventually(incident, 60, "the incident has the anomaly")
+        self.assertEqual((found["kind"], found["culprit"]), ("agent", self.mesh.addresses[1]))
+        self.assertEqual([(one["host"], one["application"], one["metric"]) for one in found["anomalies"]],
+                         [("host-1", "trainer", "step_seconds")])
 
     def test_a_dead_controllers_registrations_expire(self):
         a, b, _ = self.controllers
