@@ -51,6 +51,7 @@ class Controller:
         self.home = home or mesh.home
         self.inside = inside
         self.keys = None  # the value of `keys`, if it has any
+        self.options = {}  # further keys of its configuration
         self.redis = f"redis: {redis}" if redis else f"redis_socket: {mesh.directory}/redis-{name}.sock"
         self.control_port = free_port()
         self.http_port = free_port()
@@ -67,7 +68,17 @@ state_dir: {self.mesh.directory}/{self.name}
 {f"keys: {self.keys}" if self.keys else "insecure: true"}
 history: {{ postgres: {{ hosts: [{', '.join(self.databases)}], user: {self.name} }} }}
 cluster: {{ name: {self.name}, address: {self.address} }}
-""")
+""" + "".join(f"{key}: {value}\n" for key, value in self.options.items()))
+
+    def share_key(self):
+        """Gives it the key that the controllers of its mesh share, before it starts."""
+        folder = self.mesh.directory / self.name / "keys"
+        folder.mkdir(parents=True)
+        done = self.mesh.cli("keys", "prepare", "--key", str(self.mesh.directory / "controller.key"), "--file",
+                             str(folder / "authorized_keys.yaml"))
+        self.mesh.case.assertEqual(done.returncode, 0, done.stderr)
+        self.keys = done.stdout.strip().partition(": ")[2]
+        self.configure()
 
     def move(self):
         """To another port, before it starts: with it the homes of agents change."""

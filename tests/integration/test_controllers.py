@@ -231,15 +231,10 @@ class SharedHistory(unittest.TestCase):
         since = newest()
         eventually(lambda: complete(since), 40, "and its rows go on")
 
-    def share_a_key(self, controllers):
+    @staticmethod
+    def share_a_key(controllers):
         for one in controllers:
-            folder = one.mesh.directory / one.name / "keys"
-            folder.mkdir(parents=True)
-            done = one.mesh.cli("keys", "prepare", "--key", str(one.mesh.directory / "controller.key"), "--file",
-                                str(folder / "authorized_keys.yaml"))
-            self.assertEqual(done.returncode, 0, done.stderr)
-            one.keys = done.stdout.strip().partition(": ")[2]
-            one.configure()
+            one.share_key()
 
     def test_a_host_that_joins_at_one_is_known_to_all(self):
         mesh = self.mesh(2)

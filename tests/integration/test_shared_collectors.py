@@ -10,7 +10,8 @@ import unittest
 from controllers import Controller
 from mesh import Mesh, free_port
 from pages_hosts import pages_address, pages_socket, python_pages
-from postgres import initialise, serve
+from postgres import initialise
+from postgres import serve as serve_database
 from processes import binary, eventually
 
 QUEUE = """import time, pingloom_pages
@@ -22,9 +23,51 @@ while True:
 GONE_SECONDS = 20
 
 
+def serve(case, answers, tokens=None):
+    """The URL of a collector that answers each of these paths with its document. `tokens`: those that it wants, and a set of
+    those that it has seen."""
+    wanted, seen = tokens or (None, set())
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+            seen.add(token)
+            allowed = wanted is None or token in wanted
+            body = json.dumps(answers[self.path] if allowed else {"error": {"reason": "who are you?"}}).encode()
+            self.send_response(200 if allowed else 401)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer((f"{case.mesh.subnet}.201", free_port()), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    case.addCleanup(lambda: (server.shutdown(), thread.join(), server.server_close()))
+    return f"http://{server.server_address[0]}:{server.server_address[1]}"
+
+
+def ask(controller, method, path, document=None, token=None):
+    """The status and the document of the answer."""
+    connection = http.client.HTTPConnection(controller.home, controller.http_port, timeout=5)
+    try:
+        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        connection.request(method, path, json.dumps(document), headers)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        connection.close()
+
+
+def register(controller, url, token=None):
+    return ask(controller, "POST", "/api/v1/collectors", {"name": "dpu-2", "url": url}, token)[0]
+
+
 class SharedCollectors(unittest.TestCase):
     def setUp(self):
-        _, server = serve(self, "a", "b", "c")
+        _, server = serve_database(self, "a", "b", "c")
         self.mesh = Mesh(self, hosts=2)
         initialise(self, server, self.mesh.directory, "a", "b", "c")
         self.controllers = [Controller(self.mesh, name, [str(server.folder)]) for name in "abc"]
@@ -52,35 +95,6 @@ http: {self.home}
 analytics: {{ interval: 100ms, limits: [{{ metric: queue_depth, above: 100 }}] }}
 """)
         return self.mesh.run("collector", binary("pingloom-collector"), "--config", str(path))
-
-    def serve(self, answers):
-        """The URL of a collector that answers each of these paths with its document."""
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                body = json.dumps(answers[self.path]).encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        server = http.server.ThreadingHTTPServer((f"{self.mesh.subnet}.201", free_port()), Handler)
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        self.addCleanup(lambda: (server.shutdown(), thread.join(), server.server_close()))
-        return f"http://{server.server_address[0]}:{server.server_address[1]}"
-
-    @staticmethod
-    def post(controller, path, document):
-        """The status of the answer."""
-        connection = http.client.HTTPConnection(controller.home, controller.http_port, timeout=5)
-        try:
-            connection.request("POST", path, json.dumps(document), {"Content-Type": "application/json"})
-            return connection.getresponse().status
-        finally:
-            connection.close()
 
     @staticmethod
     def collector(controller):
@@ -137,17 +151,17 @@ analytics: {{ interval: 100ms, limits: [{{ metric: queue_depth, above: 100 }}] }
         anomaly = {"metric": "step_seconds", "part": "p99", "statistic": "peers", "score": 4.5, "value": 2.0, "peers": 0.5}
         said = {"host": "host-1", "application": "trainer", "pid": 7, "owner": 1, "pages": 1, "metrics": 3, "state": "fresh",
                 "anomalous": True, "score": 4.5, "deviation": anomaly}
-        url = self.serve({"/api/v1/applications": {"watched": True, "events": 0, "applications": [said]}})
+        url = serve(self, {"/api/v1/applications": {"watched": True, "events": 0, "applications": [said]}})
 
         def registered():
-            self.assertEqual(self.post(follower, "/api/v1/collectors", {"name": "dpu-2", "url": url}), 200)
+            self.assertEqual(register(follower, url), 200)
             return (url, follower.name, True) in self.collector(leader)
 
         eventually(registered, 30, "the leader knows the collector of the follower")
         self.mesh.agents[1].kill()
 
         def incident():
-            self.post(follower, "/api/v1/collectors", {"name": "dpu-2", "url": url})
+            register(follower, url)
             return next((one for one in leader.get("/api/v1/incidents").json()["open"] if one["anomalies"]), None)
 
         found = eventually(incident, 60, "the incident has the anomaly")
@@ -162,6 +176,59 @@ analytics: {{ interval: 100ms, limits: [{{ metric: queue_depth, above: 100 }}] }
         a.process.kill()
         eventually(lambda: self.collector(b)[0][2] is False and not self.shows(b), 2 * GONE_SECONDS, "its collector is gone")
         self.assertEqual(self.collector(b), [(f"http://{self.home}", "a", False)])
+
+class Tokens(unittest.TestCase):
+    """A collector that wants a token of each controller, which has registered with the first one by a token."""
+    COLLECT = "c" * 64
+
+    def setUp(self):
+        _, self.server = serve_database(self, "a", "b")
+        self.mesh = Mesh(self, hosts=1)
+        initialise(self, self.server, self.mesh.directory, "a", "b")
+
+    def secret(self, name, text):
+        path = self.mesh.directory / name
+        path.write_text(text + "\n")
+        path.chmod(0o600)
+        return path
+
+    def start(self, keys):
+        tokens = self.secret("tokens", f"collect {self.COLLECT}")
+        made = [Controller(self.mesh, name, [str(self.server.folder)]) for name in "ab"]
+        for one in made:
+            own = self.secret(f"token-{one.name}", one.name * 64)
+            one.options = {"http_access": f"{{ tokens: {tokens} }}", "collectors": f"{{ token: {own} }}"}
+            one.configure()
+            if keys:
+                one.share_key()
+            one.start()
+        return made
+
+    def shown(self, keys):
+        """What the other controller says about the collector, once it has asked it, and the tokens that the collector has
+        seen."""
+        a, b = self.start(keys)
+        seen = set()
+        nothing = {"watched": True, "events": 0, "applications": []}
+        url = serve(self, {"/api/v1/applications": nothing}, ({"a" * 64, "b" * 64}, seen))
+
+        def asked():
+            self.assertEqual(register(a, url, self.COLLECT), 200)
+            known = ask(b, "GET", "/api/v1/collectors", token=self.COLLECT)[1]["collectors"]
+            return next((one for one in known if one["answered"] or one["problem"]), None)
+
+        return eventually(asked, 30, "the other controller has asked it"), seen
+
+    def test_with_keys_each_controller_sends_its_token(self):
+        known, seen = self.shown(keys=True)
+        self.assertEqual((known["controller"], known["problem"]), ("a", None))
+        self.assertEqual(seen, {"a" * 64, "b" * 64})
+
+    def test_without_keys_only_the_one_that_it_has_registered_with_does(self):
+        known, seen = self.shown(keys=False)
+        self.assertEqual((known["controller"], known["answered"]), ("a", None))
+        self.assertIn("requires a token", known["problem"])
+        self.assertEqual(seen, {"a" * 64, ""})
 
 
 if __name__ == "__main__":
