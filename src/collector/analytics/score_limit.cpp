@@ -17,7 +17,7 @@ constexpr double kFirstHigh = 1.2;
 constexpr double kMinShare = 0.1;
 constexpr double kFirstStep = 2;  // of the distance between the quantiles
 // A young limit is higher, because little is known: by this share after the first block.
-constexpr double kYoung = 2;
+constexpr double kYoung = 2.1;
 
 }  // namespace
 

@@ -245,7 +245,8 @@ TEST_F(SubspaceDetectorTest, SlotThatStaysWithoutValueIsLeftOut) {
   EXPECT_EQ(detector.latest().state, GroupState::kQuiet);
   feed(SlotPresence::kPatience);  // it is back
   EXPECT_EQ(feed(100).state, GroupState::kQuiet);
-  EXPECT_EQ(feed(20, 3, 8 * deviation(3)).state, GroupState::kAnomalous);
+  // Limits that are young and have just seen an incident are high, so this takes some samples.
+  EXPECT_EQ(feed(40, 3, 8 * deviation(3)).state, GroupState::kAnomalous);
   EXPECT_EQ(detector.relearned(), 0U);
 }
 
