@@ -67,7 +67,9 @@ void MetricTable::remove(MetricNumber number, Instant now) {
       --known_;
       news_.push_back({number, true});
       return;
-    case Told::kNot:
+    case Told::kNot:  // it is not mentioned, so that news stay as few as metrics without an agent
+      std::erase_if(news_, [&](const News& news) { return news.number == number; });
+      return rest(number, entry, now);
     case Told::kRefused:
       return rest(number, entry, now);
   }

@@ -44,6 +44,7 @@ class MetricTable {
     MetricNumber number = 0;
     bool removed = false;
   };
+  std::size_t newsCount() const { return news_.size(); }
   // Returns what the agent has to be told next.
   std::optional<News> news();
   void told();  // REQUIRES: the agent was told of news()

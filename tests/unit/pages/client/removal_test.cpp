@@ -148,6 +148,17 @@ TEST_F(MetricTableTest, LabelSetsThatComeAndGoNeedNoMoreRoom) {
   }
 }
 
+TEST_F(MetricTableTest, WithoutAnAgentNothingIsKeptOfWhatIsGone) {
+  for (int i = 0; i < 10'000; ++i) {
+    const auto info = add(definition("build_info", 0));
+    ASSERT_TRUE(info);
+    table.remove(*info, now);
+  }
+  EXPECT_EQ(table.newsCount(), 0U);
+  table.startOver(now);
+  EXPECT_EQ(tell(), "");
+}
+
 TEST(Removal, AMetricThatIsMadeAgainIsANewOne) {
   SocketFolder folder;
   ScriptedAgent agent(folder.socket());
