@@ -37,10 +37,16 @@ class Mirror:
         self._seen.clear()
 
     def end(self):
-        for key in self._metrics.keys() - self._seen:
+        ended = self._metrics.keys() - self._seen
+        for key in ended:
             if self._metrics.pop(key) is not _FAILED:
                 _, name, labels = key
                 self.pages.remove(name, dict(labels))
+        # What could not be made beside one that has ended, as another kind, is tried again.
+        names = {name for _, name, _ in ended}
+        for key in [key for key, made in self._metrics.items() if made is _FAILED and key[1] in names]:
+            del self._metrics[key]
+            self.errors.pop(key[1], None)
 
     def counter(self, name, help_text, labels, value):
         unit = _unit(name)
@@ -76,6 +82,10 @@ class Mirror:
             made.set(count, total, values)
         except ValueError as error:  # its quantiles have changed
             self.errors[name] = str(error)
+
+    def keep(self, family):
+        """Keeps the metrics of a family that could not be copied as they are."""
+        self._seen.update(key for key in self._metrics if key[1] == family or key[1].startswith(family + "_"))
 
     def _metric(self, kind, name, labels, make):
         key = (kind, name, tuple(sorted(labels.items())))

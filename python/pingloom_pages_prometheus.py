@@ -60,6 +60,7 @@ class Publisher:
                 self._copy_family(family)
             except Exception as error:  # a value that is no number, of a collector of the application's
                 self._mirror.errors[family.name] = repr(error)
+                self._mirror.keep(family.name)
         self._mirror.end()
 
     def _copy_family(self, family):

@@ -4,10 +4,11 @@ import math
 import pathlib
 import sys
 import tempfile
+import time
 import unittest
 
 from prometheus_client import CollectorRegistry, Counter, Enum, Gauge, Histogram, Info, Summary
-from prometheus_client.core import GaugeMetricFamily, SummaryMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, SummaryMetricFamily
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/integration")]
@@ -144,6 +145,38 @@ class Prometheus(unittest.TestCase):
         self.assertIn("countless_count", publisher.errors["countless"])
         self.assertIn("NaN", publisher.errors["numberless"])
         self.assertEqual(self.slot("good", kind="d"), 4)
+
+    def test_a_family_that_fails_keeps_its_metrics(self):
+        class Odd:
+            fails = False
+
+            def collect(self):
+                family = GaugeMetricFamily("depth", "Depth.", value=2)
+                if Odd.fails:
+                    family.samples.insert(0, family.samples[0]._replace(name=None))
+                yield family
+
+        self.registry.register(Odd())
+        publisher = self.publish()
+        Odd.fails = True
+        eventually(lambda: "depth" in publisher.errors, 10, "the failure is told")
+        time.sleep(0.1)  # several copies
+        self.assertEqual(self.slot("depth", kind="d"), 2)
+        self.assertEqual(len(self.agent.owners[0].living), 1)
+
+    def test_another_kind_takes_the_name_over(self):
+        class Changing:
+            kind = CounterMetricFamily
+
+            def collect(self):
+                yield Changing.kind("jobs_total", "Jobs.", value=7)
+
+        changing = Changing()
+        self.registry.register(changing)
+        publisher = self.publish()
+        Changing.kind = GaugeMetricFamily
+        eventually(lambda: self.slot("jobs_total", kind="d") == 7, 10, "it is a gauge")
+        self.assertEqual(publisher.errors, {})
 
     def test_bounds_and_buckets_are_checked(self):
         with pingloom_pages.Pages("tested", socket=self.socket) as pages:
