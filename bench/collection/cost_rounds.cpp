@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <sstream>
+#include <string>
 #include <thread>
 
 #include "collector/board.h"
@@ -48,9 +50,10 @@ std::size_t scrape(const std::vector<std::string>& urls, const std::string& pref
   for (const std::string& url : urls) {
     const auto answer = http::get(url, "/metrics", kScrapeTimeout);
     if (!answer) die(answer.error());
-    const std::string& text = answer->body;
-    for (std::size_t line = 0; line < text.size(); line = text.find('\n', line) + 1) {
-      if (text.compare(line, prefix.size(), prefix) == 0) ++series;
+    if (answer->status != 200) die(Error{url, "answers " + std::to_string(answer->status)});
+    std::istringstream lines(answer->body);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with(prefix)) ++series;
     }
   }
   return series;
