@@ -84,9 +84,12 @@ host_of() { # HOST, HOST:PORT, [IPV6], [IPV6]:PORT -> HOST or [IPV6]
 
 # dashboard_list prints the URLs of the controllers' dashboards as YAML.
 dashboard_list() {
-  local one urls='' all
+  local one url urls='' all
   IFS=, read -ra all <<<"${controllers:-$controller}"
-  for one in "${all[@]}"; do urls+="${urls:+, }\"http://$(host_of "$one"):8080\""; done
+  for one in "${all[@]}"; do
+    url="\"http://$(host_of "$one"):8080\""
+    [[ $urls == *"$url"* ]] || urls+="${urls:+, }$url"  # two controllers on one host have one dashboard here
+  done
   case $urls in *,*) printf '[%s]' "$urls" ;; *) printf '%s' "$urls" ;; esac
 }
 
