@@ -148,13 +148,23 @@ void Discovery::take(const std::vector<FoundAgent>& agents) {
   found_(*known_);
 }
 
-void Discovery::announceTo(Controller& controller) const {
+// Returns whether the controller takes the registration.
+bool Discovery::announceTo(Controller& controller) const {
   const Status announced = announce(controller);
   if (!announced && announced.error().reason != controller.refuses && !cancelled_) {
     log::warning("{}; the controller's dashboard does not show what this collector reads",
                  announced.error().text());
   }
   controller.refuses = announced ? "" : announced.error().reason;
+  return announced.has_value();
+}
+
+// The controller whose agents are read comes first. If it refuses, another one may show what this
+// collector reads.
+void Discovery::announceToOne() {
+  for (std::size_t tried = 0; tried < controllers_.size() && !cancelled_; ++tried) {
+    if (announceTo(controllers_[(at_ + tried) % controllers_.size()])) return;
+  }
 }
 
 bool Discovery::askThem() {
@@ -165,7 +175,7 @@ bool Discovery::askThem() {
       if (tried != 0) log::info("{} answers instead", controller.site.url);
       controller.silent.clear();
       take(*agents);
-      announceTo(controller);
+      announceToOne();
       return true;
     }
     if (agents.error().reason != controller.silent && !cancelled_) {

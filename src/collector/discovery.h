@@ -66,7 +66,8 @@ class Discovery {
   // Asks the controllers, from the present one on, until one has answered.
   bool askThem();
   void take(const std::vector<FoundAgent>& agents);
-  void announceTo(Controller& controller) const;
+  bool announceTo(Controller& controller) const;
+  void announceToOne();
   std::vector<FoundAgent> withRecent(const std::vector<FoundAgent>& agents);
 
   Result<http::Site> siteOf(const Controller& controller) const;

@@ -103,13 +103,26 @@ tl::expected<std::string, Refused> Collectors::enrolLocked(const Enrolment& enro
   if (!url) return url;
   forget(now.mono, gone);
   const auto found = known_.find(*url);
-  if (stopped_ || (found == known_.end() && known_.size() == kMax)) {
+  if (stopped_ || (found == known_.end() && known_.size() == kMax && !dropTold(gone))) {
     return tl::unexpected(
         Refused(EnrolRefusal::kFull,
                 fmt::format("{} collectors have registered, which is the limit", kMax)));
   }
   note({name, *url, enrolment.trusted, now.mono}, "", now, gone);
   return url;
+}
+
+// Makes room for a collector of this controller: those of others cannot take its places.
+bool Collectors::dropTold(Links& gone) {
+  auto oldest = known_.end();
+  for (auto one = known_.begin(); one != known_.end(); ++one) {
+    if (one->second.controller.empty()) continue;
+    if (oldest == known_.end() || one->second.heard_mono < oldest->second.heard_mono) oldest = one;
+  }
+  if (oldest == known_.end()) return false;
+  gone.push_back(std::move(oldest->second.link));
+  known_.erase(oldest);
+  return true;
 }
 
 void Collectors::takeTold(Instant now) {

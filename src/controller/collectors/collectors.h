@@ -96,6 +96,7 @@ class Collectors {
   using Links = std::vector<std::unique_ptr<CollectorLink>>;
   tl::expected<std::string, std::pair<EnrolRefusal, std::string>> enrolLocked(
       const Enrolment& enrolment, Instant now, Links& gone);
+  bool dropTold(Links& gone);
   void take(const std::string& controller, const CollectorRegistration& told, bool same_machine,
             Instant now, Links& gone);
   void note(const CollectorRegistration& registration, const std::string& controller, Instant now,

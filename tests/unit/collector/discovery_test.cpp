@@ -76,13 +76,15 @@ struct FakeController {
     server = *http::Server::start(options, [this](const http::Request& request) {
       http::Response response;
       response.body = R"({"hosts": [{"pages": "10.0.0.1:20714", "alive": true}]})";
-      if (request.path == "/api/v1/collectors") ++registrations;
-      return response;
+      if (request.path != "/api/v1/collectors") return response;
+      ++registrations;
+      return refuses ? http::errorResponse(400, "not this one") : response;
     });
   }
   http::Site site() const { return {"http://" + server->address().text(), "", {}}; }
 
   std::atomic<int> registrations = 0;
+  std::atomic<bool> refuses = false;
   std::unique_ptr<http::Server> server;
 };
 
@@ -103,6 +105,17 @@ TEST(Discovery, GoesToTheNextControllerIfOneEndsAndStaysThere) {
   ASSERT_TRUE(test::eventually([&] { return second.registrations > before + 3; }));
   EXPECT_EQ(again.registrations, 0) << "the second one still answers";
   EXPECT_EQ(found, 1) << "the agents are the same";
+}
+
+TEST(Discovery, RegistersWithTheNextControllerIfOneRefuses) {
+  FakeController first, second, third;
+  first.refuses = true;
+  Discovery discovery(
+      {first.site(), second.site(), third.site()}, {}, {"dpu-1", "http://0.0.0.0:1"},
+      [](const auto&) {}, 20 * kMillisecond);
+  ASSERT_TRUE(test::eventually([&] { return second.registrations > 2; }));
+  EXPECT_GT(first.registrations, 2) << "it is asked first, in case it has room again";
+  EXPECT_EQ(third.registrations, 0);
 }
 
 TEST(Discovery, TriesAgainAfterNobodyHasAnswered) {
