@@ -56,7 +56,7 @@ class RoutedMesh(LabMesh):
 
 
 class SourcePorts:
-    """The UDP source ports of the RoCE packets that leave host 1, with how many hops they may make."""
+    """Hop limits, UDP source ports and IPv6 flow labels of the RoCE packets that leave host 1."""
 
     def __init__(self, family):
         self.seen = set()
@@ -75,14 +75,15 @@ class SourcePorts:
             except TimeoutError:
                 continue
             if packet[0] >> 4 == 4:
-                protocol, hops, source, udp = packet[9], packet[8], packet[12:16], packet[20:24]
+                protocol, hops, source, udp, label = packet[9], packet[8], packet[12:16], packet[20:24], 0
             else:
                 protocol, hops, source, udp = packet[6], packet[7], packet[8:24], packet[40:44]
+                label = int.from_bytes(packet[1:4], "big") & 0xFFFFF
             if protocol != 17 or len(udp) < 4 or source != self._own:
                 continue
             source_port, destination_port = struct.unpack("!HH", udp)
             if destination_port == ROCE:
-                self.seen.add((source_port, hops))
+                self.seen.add((hops, source_port, label))
 
     def stop(self):
         self._ended.set()
@@ -126,9 +127,10 @@ probes:
             path = paths[way][0]
             self.assertEqual([hop["router"] for hop in path["hops"]], [router[family]], way)
             self.assertEqual(path["end"], "reached", way)
-        self.assertTrue({1, 2} <= {hops for _, hops in sniffed.seen}, f"traces were seen: {sniffed.seen}")
-        self.assertTrue(any(hops > 2 for _, hops in sniffed.seen), f"PINGs were seen: {sniffed.seen}")
-        self.assertEqual(len({port for port, _ in sniffed.seen}), 1, f"one flow: {sniffed.seen}")
+        self.assertTrue({1, 2} <= {hops for hops, *_ in sniffed.seen}, f"traces were seen: {sniffed.seen}")
+        self.assertTrue(any(hops > 2 for hops, *_ in sniffed.seen), f"PINGs were seen: {sniffed.seen}")
+        self.assertEqual(len({(port, label) for _, port, label in sniffed.seen}), 1,
+                         f"one flow: {sniffed.seen}")
         self.assertIn("paths traced", mesh.agent(1).log())
 
 

@@ -9,6 +9,7 @@
 namespace pingloom::probe::rdma_ud {
 void PortTracer::setEndpoint(rdma::UdEndpoint* endpoint) {
   endpoint_ = endpoint;
+  tracer_.setFlows({});  // another endpoint may have other source ports, so all is traced again
   changed_ = true;
 }
 

@@ -48,10 +48,13 @@ constexpr std::uint16_t softRocePortOf(std::uint32_t qpn) {
 }
 
 // Returns the label of messages for which nobody has chosen one. mlx5 would choose a port at random
-// for label 0, and the path of such a flow could not be traced.
-constexpr std::uint32_t ownLabelOf(PortChoice choice, std::uint32_t qpn) {
+// for label 0, and the path of such a flow could not be traced. The label depends on the address
+// only, so a restarted agent's packets take the same paths.
+constexpr std::uint32_t ownLabelOf(PortChoice choice, const Gid& gid) {
   if (choice != PortChoice::kFlowLabel) return 0;
-  return std::max<std::uint32_t>(qpn & 0xFFFFF, 1);
+  std::uint32_t hash = 0x811C9DC5;  // FNV-1a
+  for (const std::uint8_t byte : gid.bytes) hash = (hash ^ byte) * 0x01000193;
+  return std::max<std::uint32_t>((hash ^ hash >> 20) & 0xFFFFF, 1);
 }
 
 // Returns the source port of a message of this queue pair, or nullopt if it is not known.

@@ -85,10 +85,10 @@ std::vector<std::uint8_t> gidChoices(const PortDetails& port, const GidDetails& 
 }
 
 // Returns nullptr where paths cannot be traced.
-Result<std::unique_ptr<soft::TraceSockets>> openTraces(PortChoice choice, const Gid& gid,
+Result<std::unique_ptr<soft::TraceSockets>> openTraces(PortChoice choice, const GidDetails& gid,
                                                        std::uint32_t qpn) {
   if (choice == PortChoice::kUnknown) return nullptr;
-  return soft::TraceSockets::create(gid.address(), qpn);
+  return soft::TraceSockets::create(gid.gid.address(), qpn, gid.interface);
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ Result<std::unique_ptr<UdEndpoint>> VerbsUdEndpoint::create(ibv_device* device,
   if (ready) ready = makeReady(pair, entity);
   if (!ready) return makeError(entity, ready.error().reason);
   const PortChoice port_choice = portChoiceOf(details, gid);
-  auto traces = openTraces(port_choice, gid.gid, pair->qp_num);
+  auto traces = openTraces(port_choice, gid, pair->qp_num);
   if (!traces) return makeError(entity, traces.error().text());
   std::vector<int> descriptors = {queues->completions.descriptor(), (*opened)->context->async_fd};
   if (*traces != nullptr) descriptors.push_back((*traces)->descriptor());
@@ -138,7 +138,7 @@ Result<std::unique_ptr<UdEndpoint>> VerbsUdEndpoint::create(ibv_device* device,
   if (!events) return tl::unexpected(events.error());
 
   const std::uint32_t flow_label =
-      options.flow_label != 0 ? options.flow_label : ownLabelOf(port_choice, pair->qp_num);
+      options.flow_label != 0 ? options.flow_label : ownLabelOf(port_choice, gid.gid);
   const PathDefaults defaults{.port = port.number,
                               .gid_index = gid.index,
                               .service_level = options.service_level,

@@ -35,13 +35,19 @@ void VerbsUdEndpoint::prepare(const UdPath& path) { handles_.prepare(path, monot
 void VerbsUdEndpoint::recheck(const UdPath& path) { handles_.recheck(path, monotonicNow()); }
 
 std::optional<std::uint16_t> VerbsUdEndpoint::sourcePort(const UdPath& path) const {
-  const std::uint32_t label = path.flow_label != 0 ? path.flow_label : place_.flow_label;
-  return sourcePortOf(place_.port_choice, label, address_.qpn);
+  return sourcePortOf(place_.port_choice, labelOf(path), address_.qpn);
+}
+
+// Soft-RoCE sends no label.
+std::uint32_t VerbsUdEndpoint::ipv6LabelOf(const UdPath& path) const {
+  return place_.port_choice == PortChoice::kFlowLabel ? labelOf(path) : 0;
 }
 
 PostResult VerbsUdEndpoint::postLimited(const UdMessage& message) {
   const auto port = sourcePort(message.path);
-  if (!port || !traces_->send(*port, message)) return PostResult::kUnreachable;
+  if (!port || !traces_->send(*port, ipv6LabelOf(message.path), message)) {
+    return PostResult::kUnreachable;
+  }
   ended_.push_back({.id = message.id, .ok = true, .ticks = std::nullopt});
   return PostResult::kPosted;
 }
@@ -69,7 +75,8 @@ void VerbsUdEndpoint::flush() {
 }
 
 Nanos VerbsUdEndpoint::nextWake() const {
-  return busy_ || !ended_.empty() || refused_ != 0 ? 0 : look_at_;
+  const bool traced = traces_ != nullptr && traces_->hasExpired();
+  return busy_ || !ended_.empty() || refused_ != 0 || traced ? 0 : look_at_;
 }
 
 Status VerbsUdEndpoint::poll(UdEvents& events) {
@@ -78,7 +85,8 @@ Status VerbsUdEndpoint::poll(UdEvents& events) {
     const Nanos now = monotonicNow();
     handles_.update(now);
     Status state = look(now);
-    if (state) state = takeEvents(events);
+    if (state) state = takeEvents();
+    if (traces_ != nullptr) traces_->takeExpired(events.expired);
     if (state) state = receives_.repost(queue_pair_.get());
     if (state) state = takeCompletions(events);
     if (!state && !failure_) failure_ = state.error();
@@ -94,7 +102,7 @@ Status VerbsUdEndpoint::look(Nanos now_mono) {
   return makeError("", "the device was removed");
 }
 
-Status VerbsUdEndpoint::takeEvents(UdEvents& events) {
+Status VerbsUdEndpoint::takeEvents() {
   // A busy loop queries the kernel only from time to time.
   constexpr std::uint32_t kBusyPolls = 256;
   if (!busy_ || ++polls_ % kBusyPolls == 0) {
@@ -106,7 +114,7 @@ Status VerbsUdEndpoint::takeEvents(UdEvents& events) {
         completions_.takeEvents();
         armed_ = false;
       } else if (traces_ != nullptr && from == traces_->descriptor()) {
-        traces_->takeExpired(events.expired);
+        traces_->readErrors();
       } else if (auto state = takeAsyncEvents(device_->context.get(), place_.port, place_.gid);
                  !state) {
         return state;
@@ -198,7 +206,8 @@ std::vector<DropCount> VerbsUdEndpoint::drops() const {
           {"not_posted", drops_.not_posted},
           {"invalid", drops_.invalid},
           {"unresolved", handles_.failures()},
-          {"icmp_error", traces_ != nullptr ? traces_->otherErrors() : 0}};
+          {"icmp_error", traces_ != nullptr ? traces_->otherErrors() : 0},
+          {"trace_port", traces_ != nullptr ? traces_->withoutPort() : 0}};
 }
 
 }  // namespace pingloom::rdma::verbs

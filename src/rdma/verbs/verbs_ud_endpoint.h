@@ -77,7 +77,11 @@ class VerbsUdEndpoint final : public UdEndpoint {
                   UniqueFd events);
 
   PostResult postLimited(const UdMessage& message);
-  Status takeEvents(UdEvents& events);
+  std::uint32_t labelOf(const UdPath& path) const {
+    return path.flow_label != 0 ? path.flow_label : place_.flow_label;
+  }
+  std::uint32_t ipv6LabelOf(const UdPath& path) const;
+  Status takeEvents();
   Status look(Nanos now_mono);
   Status takeCompletions(UdEvents& events);
   void handle(const Completion& completion, UdEvents& events);

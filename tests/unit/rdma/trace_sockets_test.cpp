@@ -29,10 +29,10 @@ TEST(TraceSockets, AMessageComesFromTheQueuePair) {
   SoftHost host;
   ASSERT_NE(host.endpoint, nullptr);
   const IpAddress own = freshLoopback();
-  auto traces = TraceSockets::create(own, kQpn);
+  auto traces = TraceSockets::create(own, kQpn, "lo");
   ASSERT_TRUE(traces);
   const std::vector<std::uint8_t> payload(40, 7);
-  ASSERT_TRUE((*traces)->send(kPort, messageTo(host.endpoint->address(), payload)));
+  ASSERT_TRUE((*traces)->send(kPort, 0, messageTo(host.endpoint->address(), payload)));
   ASSERT_TRUE(host.untilReceived(1)) << "a wrong iCRC would have been dropped";
   EXPECT_EQ(host.received[0].payload, payload);
   EXPECT_EQ(host.received[0].qpn, kQpn);
@@ -43,35 +43,36 @@ TEST(TraceSockets, APortOfAnotherProgramIsNotReplaced) {
   SoftHost host;
   ASSERT_NE(host.endpoint, nullptr);
   const IpAddress own = freshLoopback();
-  auto traces = TraceSockets::create(own, kQpn);
+  auto traces = TraceSockets::create(own, kQpn, "lo");
   ASSERT_TRUE(traces);
   const UdMessage message = messageTo(host.endpoint->address(), {1, 2, 3, 4});
   {
     const auto other = net::UdpSocket::bind(own, kPort);
     ASSERT_TRUE(other);
-    EXPECT_FALSE((*traces)->send(kPort, message));
+    EXPECT_FALSE((*traces)->send(kPort, 0, message));
   }
-  EXPECT_TRUE((*traces)->send(kPort, message)) << "it is free again";
+  EXPECT_EQ((*traces)->withoutPort(), 1U);
+  EXPECT_TRUE((*traces)->send(kPort, 0, message)) << "it is free again";
 }
 
 TEST(TraceSockets, RefusesTheOtherFamily) {
-  auto traces = TraceSockets::create(freshLoopback(), kQpn);
+  auto traces = TraceSockets::create(freshLoopback(), kQpn, "lo");
   ASSERT_TRUE(traces);
   UdAddress to;
   to.gid = Gid::of(*IpAddress::parse("::1"));
-  EXPECT_FALSE((*traces)->send(kPort, messageTo(to, {1})));
+  EXPECT_FALSE((*traces)->send(kPort, 0, messageTo(to, {1})));
 }
 
 TEST(TraceSockets, MorePortsThanItKeepsOpen) {
   SoftHost host;
   ASSERT_NE(host.endpoint, nullptr);
   const IpAddress own = freshLoopback();
-  auto traces = TraceSockets::create(own, kQpn);
+  auto traces = TraceSockets::create(own, kQpn, "lo");
   ASSERT_TRUE(traces);
   const UdMessage message = messageTo(host.endpoint->address(), {1, 2, 3, 4});
   constexpr std::size_t kPorts = TraceSockets::kMaxSockets + 1;
   for (std::size_t i = 0; i < kPorts; ++i) {
-    EXPECT_TRUE((*traces)->send(static_cast<std::uint16_t>(kPort + i), message)) << i;
+    EXPECT_TRUE((*traces)->send(static_cast<std::uint16_t>(kPort + i), 0, message)) << i;
   }
   EXPECT_TRUE(host.untilReceived(kPorts));
   EXPECT_TRUE(net::UdpSocket::bind(own, kPort)) << "the least recently used one is closed";

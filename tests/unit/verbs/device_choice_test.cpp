@@ -148,9 +148,16 @@ TEST_F(DeviceChoiceTest, PathsAreTracedWhereTheSourcePortIsKnown) {
 TEST(SourcePortOfAQueuePair, IsTheOneOfSoftRoce) {
   EXPECT_EQ(sourcePortOf(PortChoice::kQueuePair, 7, 0x11), 0xDF94);
   EXPECT_EQ(sourcePortOf(PortChoice::kFlowLabel, 7, 0x11), 0xC007);
-  EXPECT_EQ(ownLabelOf(PortChoice::kFlowLabel, 0x11), 0x11U);
-  EXPECT_EQ(ownLabelOf(PortChoice::kFlowLabel, 0x100000), 1U) << "label 0 is the NIC's choice";
-  EXPECT_EQ(ownLabelOf(PortChoice::kQueuePair, 0x11), 0U);
+}
+
+TEST(OwnLabel, DependsOnTheAddressAndIsNotTheNicsChoice) {
+  const Gid gid = Gid::of(ip("10.0.0.1"));
+  const std::uint32_t label = ownLabelOf(PortChoice::kFlowLabel, gid);
+  EXPECT_GT(label, 0U);
+  EXPECT_LE(label, 0xFFFFFU);
+  EXPECT_EQ(ownLabelOf(PortChoice::kFlowLabel, gid), label);
+  EXPECT_NE(ownLabelOf(PortChoice::kFlowLabel, Gid::of(ip("10.0.0.2"))), label);
+  EXPECT_EQ(ownLabelOf(PortChoice::kQueuePair, gid), 0U);
   EXPECT_EQ(sourcePortOf(PortChoice::kUnknown, 7, 0x11), std::nullopt);
 }
 

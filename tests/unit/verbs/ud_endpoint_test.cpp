@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "fake_host.h"
+#include "rdma/verbs/quirks.h"
 #include "unit/eventually.h"
 #include "unit/rdma/soft_host.h"
 
@@ -88,7 +89,7 @@ TEST_F(UdEndpointTest, AMessageWithAHopLimitLeavesFromTheFlowsSourcePort) {
   EXPECT_EQ(host.received[0].qpn, a.endpoint->address().qpn);
   EXPECT_EQ(host.received[0].from.gid.address(), ip("127.1.0.1"));
   path.flow_label = 0;
-  const std::uint32_t own_label = a.endpoint->address().qpn;
+  const std::uint32_t own_label = ownLabelOf(PortChoice::kFlowLabel, a.endpoint->address().gid);
   EXPECT_EQ(a.endpoint->sourcePort(path), soft::sourcePortOf(own_label));
 }
 
@@ -98,7 +99,8 @@ TEST_F(UdEndpointTest, MessagesWithoutALabelHaveOneThatIsKnown) {
   ASSERT_EQ(a.send(b.endpoint->address(), "hello"), PostResult::kPosted);
   const auto packet = b.nextPacket();
   ASSERT_TRUE(packet);
-  EXPECT_EQ(packet->from.flow_label, a.endpoint->address().qpn);
+  const Gid& own = a.endpoint->address().gid;
+  EXPECT_EQ(packet->from.flow_label, ownLabelOf(PortChoice::kFlowLabel, own));
 }
 
 TEST_F(UdEndpointTest, AnswersItself) {
