@@ -64,7 +64,7 @@ impl Page {
     }
 
     /// What the agent has to be told next.
-    pub fn news(&mut self) -> Option<News> {
+    pub fn news(&self) -> Option<News> {
         match self.standing {
             Standing::Known => self.metrics.news(),
             _ => None,

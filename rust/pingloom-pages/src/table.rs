@@ -47,7 +47,7 @@ pub struct News {
 pub struct Table {
     entries: BTreeMap<Number, Entry>,
     next: Number,
-    news: VecDeque<News>,
+    news: VecDeque<News>,      // at most one for each entry that does not rest
     resting: VecDeque<Number>, // in the order in which their rests end
     held: Vec<Number>,         // their rests have ended, but handles live
     taken: [bool; SLOTS],
@@ -177,7 +177,12 @@ impl Table {
                 self.known -= 1;
                 self.news.push_back(News { number, removed: true });
             }
-            Told::No | Told::Refused => self.rest(number, now),
+            Told::No => {
+                // It may be long until an agent takes what is queued, and this needs no mention.
+                self.news.retain(|news| news.number != number);
+                self.rest(number, now);
+            }
+            Told::Refused => self.rest(number, now),
         }
     }
 
@@ -218,13 +223,13 @@ impl Table {
         }
     }
 
-    pub fn news(&mut self) -> Option<News> {
-        // What was removed before the agent heard of it needs no mention.
-        let needless = |entry: Option<&Entry>| entry.map_or(true, |one| one.rests_until.is_some());
-        while needless(self.entries.get(&self.news.front()?.number)) {
-            self.news.pop_front();
-        }
+    pub fn news(&self) -> Option<News> {
         self.news.front().copied()
+    }
+
+    #[cfg(test)]
+    pub fn queued(&self) -> usize {
+        self.news.len()
     }
 
     /// The agent was told of news().

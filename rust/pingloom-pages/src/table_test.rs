@@ -134,6 +134,25 @@ fn label_sets_that_come_and_go_need_no_more_room() {
 }
 
 #[test]
+fn what_comes_and_goes_while_the_agent_is_away_is_not_queued() {
+    let (mut table, mut now) = (Table::default(), Instant::now());
+    table.add(named("first", Kind::Counter));
+    for round in 0..10_000 {
+        now += REST / 500;
+        table.sweep(now);
+        table.start_over(now); // there is still no agent
+        for kind in [Kind::Counter, Kind::Info] {
+            let number = table.add(named("m", kind));
+            assert_eq!(table.queued(), 2, "round {round}");
+            table.remove(number, now);
+            assert_eq!(table.queued(), 1, "round {round}");
+        }
+    }
+    table.add(named("last", Kind::Counter));
+    assert_eq!(tell(&mut table), "+first+last");
+}
+
+#[test]
 fn lines_are_never_shared() {
     let mut table = Table::default();
     let alone = |name| {
