@@ -105,6 +105,26 @@ func TestLabelSetsThatComeAndGoNeedNoMoreRoom(test *testing.T) {
 	expect(test, len(table.entries) <= 504, true)
 }
 
+func TestWhatComesAndGoesWhileTheAgentIsAwayIsNotQueued(test *testing.T) {
+	table, now := newTable(), time.Now()
+	table.add(defined("first", 1))
+	for i := 0; i < 10_000; i++ {
+		now = now.Add(slotRest / 500)
+		table.sweep(now)
+		table.startOver(now) // there is still no agent
+		for _, slots := range []int{1, 0} {
+			table.remove(table.add(defined("m", slots)), now)
+			if len(table.queue) != 1 {
+				test.Fatal(len(table.queue), " items are queued after ", i)
+			}
+		}
+	}
+	// The room behind the queue counts too, because it is never given back.
+	expect(test, cap(table.queue) < 10, true)
+	table.add(defined("last", 1))
+	expect(test, tell(&table), "+first+last")
+}
+
 func TestWhatIsRemovedIsForgottenAndItsHandlesAreInert(test *testing.T) {
 	agent := startAgent(test, socketOf(test), nil)
 	pages := open(test, Options{Socket: agent.listener.Addr().String()})

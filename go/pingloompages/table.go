@@ -36,8 +36,8 @@ type metricTable struct {
 	entries     map[*entry]bool // all that were not swept
 	living      []*entry        // those that were not removed, in the order in which they were made
 	known       int             // the living ones that the agent knows
-	queue       []news
-	resting     []*entry // in the order in which their rests end
+	queue       []news          // at most one for each entry that does not rest
+	resting     []*entry        // in the order in which their rests end
 	taken       [pageSlots]bool
 	free        int
 	slots       int // the number in use, counted from the first; it never falls
@@ -137,8 +137,25 @@ func (t *metricTable) remove(one *entry, now time.Time) {
 	case toldKnown:
 		t.known--
 		t.queue = append(t.queue, news{one, true})
-	default:
+	case toldNot:
+		t.unqueue(one)
 		t.rest(one, now)
+	case toldRefused:
+		t.rest(one, now)
+	}
+}
+
+// unqueue drops what the agent would be told of a metric. It may be long until an agent takes what
+// is queued, and what was removed before it hears of it needs no mention.
+func (t *metricTable) unqueue(one *entry) {
+	for i := range t.queue {
+		if t.queue[i].entry == one {
+			last := len(t.queue) - 1
+			copy(t.queue[i:], t.queue[i+1:])
+			t.queue[last] = news{} // the memory behind the queue keeps no entry
+			t.queue = t.queue[:last]
+			return
+		}
 	}
 }
 
@@ -165,10 +182,6 @@ func (t *metricTable) sweep(now time.Time) {
 
 // next returns what the agent has to be told next, or nil.
 func (t *metricTable) next() *news {
-	// What was removed before the agent heard of it needs no mention.
-	for len(t.queue) > 0 && t.queue[0].entry.resting {
-		t.queue = t.queue[1:]
-	}
 	if len(t.queue) == 0 {
 		return nil
 	}
