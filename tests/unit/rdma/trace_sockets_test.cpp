@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::uint32_t kQpn = 0x1234;
 constexpr std::uint16_t kPort = 0xC123;
+const std::vector<std::uint8_t> kPayload = {1, 2, 3, 4};
 
+// The payload outlives the message.
 UdMessage messageTo(const UdAddress& to, const std::vector<std::uint8_t>& payload) {
   UdMessage message;
   message.path.gid = to.gid;
@@ -45,7 +47,7 @@ TEST(TraceSockets, APortOfAnotherProgramIsNotReplaced) {
   const IpAddress own = freshLoopback();
   auto traces = TraceSockets::create(own, kQpn, "lo");
   ASSERT_TRUE(traces);
-  const UdMessage message = messageTo(host.endpoint->address(), {1, 2, 3, 4});
+  const UdMessage message = messageTo(host.endpoint->address(), kPayload);
   {
     const auto other = net::UdpSocket::bind(own, kPort);
     ASSERT_TRUE(other);
@@ -60,7 +62,7 @@ TEST(TraceSockets, RefusesTheOtherFamily) {
   ASSERT_TRUE(traces);
   UdAddress to;
   to.gid = Gid::of(*IpAddress::parse("::1"));
-  EXPECT_FALSE((*traces)->send(kPort, 0, messageTo(to, {1})));
+  EXPECT_FALSE((*traces)->send(kPort, 0, messageTo(to, kPayload)));
 }
 
 TEST(TraceSockets, MorePortsThanItKeepsOpen) {
@@ -69,7 +71,7 @@ TEST(TraceSockets, MorePortsThanItKeepsOpen) {
   const IpAddress own = freshLoopback();
   auto traces = TraceSockets::create(own, kQpn, "lo");
   ASSERT_TRUE(traces);
-  const UdMessage message = messageTo(host.endpoint->address(), {1, 2, 3, 4});
+  const UdMessage message = messageTo(host.endpoint->address(), kPayload);
   constexpr std::size_t kPorts = TraceSockets::kMaxSockets + 1;
   for (std::size_t i = 0; i < kPorts; ++i) {
     EXPECT_TRUE((*traces)->send(static_cast<std::uint16_t>(kPort + i), 0, message)) << i;
