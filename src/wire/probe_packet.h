@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "common/error.h"
+#include "common/fnv1a.h"
 #include "common/vocabulary.h"
 
 namespace pingloom::wire {
@@ -92,11 +93,7 @@ struct ProbeMessage {
 };
 
 // The number by which PINGs name their probe: the 32-bit FNV-1a hash of its name.
-constexpr std::uint32_t probeTag(std::string_view name) {
-  std::uint32_t hash = 2'166'136'261U;
-  for (const char each : name) hash = (hash ^ static_cast<std::uint8_t>(each)) * 16'777'619U;
-  return hash;
-}
+constexpr std::uint32_t probeTag(std::string_view name) { return fnv1a32(name); }
 
 enum class ProbeParseError : std::uint8_t { kNone, kShort, kMagic, kVersion, kType, kLength };
 

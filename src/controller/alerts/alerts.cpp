@@ -7,6 +7,7 @@
 #include <chrono>
 #include <utility>
 
+#include "common/fnv1a.h"
 #include "common/log.h"
 
 namespace pingloom::controller {
@@ -19,9 +20,7 @@ constexpr Nanos kBetweenLooks = 100 * kMillisecond;  // the feed wakes for each 
 // instance gets every alert.
 std::string queueFolder(const AlertTarget& target, const std::string& url) {
   if (target.kind != AlertKind::kAlertmanager) return "queue";
-  std::uint64_t hash = 14'695'981'039'346'656'037U;  // FNV-1a
-  for (const char c : url) hash = (hash ^ static_cast<unsigned char>(c)) * 1'099'511'628'211U;
-  return fmt::format("queue-{:016x}", hash);
+  return fmt::format("queue-{:016x}", fnv1a64(url));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "common/duration.h"
+#include "common/fnv1a.h"
 #include "common/json_text.h"
 #include "common/text.h"
 
@@ -73,13 +74,9 @@ IncidentJson alertOf(const Notification& notification, Severity severity, Nanos 
           {"endsAt", formatUtc(std::max(ends_utc, notification.incident.opened_utc))}};
 }
 
-// FNV-1a: a short name that stays the same from one notification to the next.
+// It stays the same from one notification to the next.
 std::string alertFingerprint(std::string_view text) {
-  std::uint64_t hash = 14'695'981'039'346'656'037U;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1'099'511'628'211U;
-  }
-  return fmt::format("{:016x}", hash);
+  return fmt::format("{:016x}", fnv1a64(text));
 }
 
 std::string_view pagerdutySeverity(Severity severity) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "common/fnv1a.h"
 #include "rdma/device_details.h"
 #include "rdma/soft/source_port.h"
 
@@ -52,8 +53,7 @@ constexpr std::uint16_t softRocePortOf(std::uint32_t qpn) {
 // only, so a restarted agent's packets take the same paths.
 constexpr std::uint32_t ownLabelOf(PortChoice choice, const Gid& gid) {
   if (choice != PortChoice::kFlowLabel) return 0;
-  std::uint32_t hash = 0x811C9DC5;  // FNV-1a
-  for (const std::uint8_t byte : gid.bytes) hash = (hash ^ byte) * 0x01000193;
+  const std::uint32_t hash = fnv1a32(gid.bytes);
   return std::max<std::uint32_t>((hash ^ hash >> 20) & 0xFFFFF, 1);
 }
 
