@@ -8,14 +8,29 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
+#include "common/address.h"
 #include "net/control_data.h"
 #include "net/rx_batch.h"
 #include "net/udp_socket.h"
 
 namespace pingloom::net {
+
+// Where a datagram goes, as sendmmsg() takes it.
+struct Destination {
+  sockaddr_in6 address{};  // a sockaddr_in for IPv4
+  socklen_t length = 0;
+};
+inline Destination destinationOf(const IpAddress& address, std::uint16_t port) {
+  sockaddr_storage wide{};
+  Destination made;
+  made.length = address.toSockaddr(port, wide);
+  std::memcpy(&made.address, &wide, sizeof made.address);
+  return made;
+}
 
 // Bound: kMax datagrams between two calls of flush(). Memory: kMax times the longest datagram plus
 // 200 bytes.

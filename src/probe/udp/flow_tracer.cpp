@@ -1,6 +1,5 @@
 #include "probe/udp/flow_tracer.h"
 
-#include <cstring>
 #include <utility>
 
 namespace pingloom::probe::udp {
@@ -40,12 +39,9 @@ void FlowTracer::post(const Prober& prober, const TracePacket& packet) {
   options.timestamp = false;
   options.hop_limit = packet.hop_limit;
   const auto& destinations = prober.tasks().tasks()[packet.task].assignment->destinations;
-  sockaddr_storage address;
-  const socklen_t length = destinations[packet.target].toSockaddr(route.port, address);
-  sockaddr_in6 to;
-  std::memcpy(&to, &address, sizeof to);
+  const net::Destination to = net::destinationOf(destinations[packet.target], route.port);
   wire::write(tracePing(packet, ClockSource::kKernel, *context_),
-              outbox_.add(to, length, net::makeControl(options, route.socket->isV6()),
+              outbox_.add(to.address, to.length, net::makeControl(options, route.socket->isV6()),
                           wire::kPingMinBytes, {}));
   bool failed = false;
   outbox_.flush(*route.socket, *scratch_, [&](net::TxTag, int) { failed = true; });

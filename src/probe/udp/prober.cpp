@@ -1,7 +1,6 @@
 #include "probe/udp/prober.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "common/log.h"
@@ -151,14 +150,11 @@ void Prober::ping(const Ping& ping, const Instant& now) {
   const LaneRoute& route = routes_[ping.task];
   const Exchange* exchange = route.lane->queue.open(ping, nonces_.next(), now);
   if (exchange == nullptr) return;
-  sockaddr_storage address;
-  const socklen_t address_length =
-      tasks_[ping.task].assignment->destinations[ping.target].toSockaddr(route.route.port, address);
-  sockaddr_in6 to;
-  std::memcpy(&to, &address, sizeof to);
+  const net::Destination to =
+      net::destinationOf(tasks_[ping.task].assignment->destinations[ping.target], route.route.port);
   wire::ProbeMessage message = exchanges_.pingOf(*exchange);
   message.incarnation = context_->incarnation;
-  wire::write(message, route.lane->outbox->add(to, address_length, route.control, message.length,
+  wire::write(message, route.lane->outbox->add(to.address, to.length, route.control, message.length,
                                                {kPingTag, exchange->id}));
   route.lane->queue.add(ping, exchange->id);
 }

@@ -70,6 +70,18 @@ struct Packet {
   }
 };
 
+// A message to a UD queue pair. The payload outlives the packet.
+inline Packet udPacket(std::uint32_t destination_qpn, std::uint32_t psn, const Deth& deth,
+                       std::span<const std::uint8_t> payload) {
+  Packet packet;
+  packet.bth.migration_done = true;  // set by all endpoints without an alternate path
+  packet.bth.destination_qpn = destination_qpn;
+  packet.bth.psn = psn;
+  packet.deth = deth;
+  packet.payload = payload;
+  return packet;
+}
+
 enum class PacketError : std::uint8_t {
   kNone,
   kShort,    // ends before its headers and iCRC do

@@ -67,12 +67,7 @@ PostResult SoftUdEndpoint::post(const UdMessage& message) {
     failed(number);
     return PostResult::kPosted;
   }
-  Packet packet;
-  packet.bth.migration_done = true;  // set by all endpoints without an alternate path
-  packet.bth.destination_qpn = message.qpn;
-  packet.bth.psn = psn_;
-  packet.deth = {message.q_key, address_.qpn};
-  packet.payload = message.payload;
+  const Packet packet = udPacket(message.qpn, psn_, {message.q_key, address_.qpn}, message.payload);
   if (!port_.transmitter().add(route, packet, {place_.owner, number})) {
     in_flight_.undo();
     return PostResult::kFull;

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <span>
 
 #include "common/log.h"
@@ -43,11 +42,8 @@ bool TraceSockets::send(std::uint16_t source_port, std::uint32_t ipv6_label,
     return false;
   }
   write(source_port, message);
-  sockaddr_storage wide{};
-  const socklen_t length = to.toSockaddr(kRoceUdpPort, wide);
-  sockaddr_in6 target{};
-  std::memcpy(&target, &wide, sizeof target);
-  if (socket->isV6()) target.sin6_flowinfo = htonl(ipv6_label & 0xFFFFF);
+  net::Destination target = net::destinationOf(to, kRoceUdpPort);
+  if (socket->isV6()) target.address.sin6_flowinfo = htonl(ipv6_label & 0xFFFFF);
   const auto control = net::makeControl({.timestamp = false,
                                          .traffic_class = message.path.traffic_class,
                                          .hop_limit = message.path.hop_limit,
@@ -55,7 +51,7 @@ bool TraceSockets::send(std::uint16_t source_port, std::uint32_t ipv6_label,
                                          .segment_bytes = 0},
                                         socket->isV6());
   iovec piece{packet_.data(), packet_.size()};
-  outbox_.addInPlace(target, length, control, {&piece, 1}, {});
+  outbox_.addInPlace(target.address, target.length, control, {&piece, 1}, {});
   bool failed = false;
   outbox_.flush(*socket, scratch_, [&](net::TxTag, int) { failed = true; });
   outbox_.clear();
@@ -64,12 +60,8 @@ bool TraceSockets::send(std::uint16_t source_port, std::uint32_t ipv6_label,
 }
 
 void TraceSockets::write(std::uint16_t source_port, const UdMessage& message) {
-  Packet packet;
-  packet.bth.migration_done = true;  // set by all endpoints without an alternate path
-  packet.bth.destination_qpn = message.qpn;
-  packet.bth.psn = static_cast<std::uint32_t>(sent_++) & kMask24;
-  packet.deth = {message.q_key, qpn_};
-  packet.payload = message.payload;
+  const auto psn = static_cast<std::uint32_t>(sent_++) & kMask24;
+  const Packet packet = udPacket(message.qpn, psn, {message.q_key, qpn_}, message.payload);
   packet_.resize(wireBytes(packet));
   soft::write(packet, packet_);
   IcrcFlow(address_, source_port, message.path.gid.address(), kRoceUdpPort).seal(packet_);

@@ -171,10 +171,7 @@ std::size_t Transmitter::stage(const FlowSocket& flow, std::size_t at) {
     }
   } while (at + count < flow.queue.size() && slots_[flow.queue[at + count]].place == count);
 
-  sockaddr_storage to{};
-  const socklen_t to_length = first.destination.toSockaddr(kRoceUdpPort, to);
-  sockaddr_in6 narrow{};
-  std::memcpy(&narrow, &to, sizeof narrow);
+  const net::Destination to = net::destinationOf(first.destination, kRoceUdpPort);
   const auto control =
       net::makeControl({.timestamp = first.tag.kind != net::TxTag::kNone,
                         .traffic_class = first.traffic_class,
@@ -182,7 +179,7 @@ std::size_t Transmitter::stage(const FlowSocket& flow, std::size_t at) {
                         .from = std::nullopt,
                         .segment_bytes = static_cast<std::uint16_t>(count > 1 ? first.bytes : 0)},
                        !first.destination.isV4());
-  outbox_.addInPlace(narrow, to_length, control, std::span(pieces_).subspan(before), first.tag);
+  outbox_.addInPlace(to.address, to.length, control, std::span(pieces_).subspan(before), first.tag);
   return count;
 }
 
