@@ -103,15 +103,9 @@ void MetricTable::sweep(Instant now) {
   }
 }
 
-std::optional<MetricTable::News> MetricTable::news() {
-  while (!news_.empty()) {
-    const News next = news_.front();
-    const auto found = entries_.find(next.number);
-    // What was removed before the agent heard of it needs no mention.
-    if (found != entries_.end() && !found->second.resting) return next;
-    news_.pop_front();
-  }
-  return std::nullopt;
+std::optional<MetricTable::News> MetricTable::news() const {
+  if (news_.empty()) return std::nullopt;
+  return news_.front();
 }
 
 void MetricTable::told() {

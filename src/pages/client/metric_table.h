@@ -46,7 +46,7 @@ class MetricTable {
   };
   std::size_t newsCount() const { return news_.size(); }
   // Returns what the agent has to be told next.
-  std::optional<News> news();
+  std::optional<News> news() const;
   void told();  // REQUIRES: the agent was told of news()
   void defined(MetricNumber number);
   void refused(MetricNumber number, Instant now);    // its definition was

@@ -71,7 +71,7 @@ void Page::belongsTo(std::uint64_t owner, std::uint64_t generation) {
   standing_ = Standing::kKnown;
 }
 
-std::optional<MetricTable::News> Page::news() {
+std::optional<MetricTable::News> Page::news() const {
   return standing_ == Standing::kKnown ? metrics_.news() : std::nullopt;
 }
 

@@ -47,7 +47,7 @@ class Page {
   std::size_t metrics() const { return metrics_.size(); }
   std::size_t knownMetrics() const { return metrics_.known(); }
   // What the agent has to be told next; nothing while it does not know the page.
-  std::optional<MetricTable::News> news();
+  std::optional<MetricTable::News> news() const;
   void told() { metrics_.told(); }
   void metricKnown(MetricNumber metric);
   void metricRefused(MetricNumber metric, Instant now) { metrics_.refused(metric, now); }
