@@ -90,10 +90,10 @@ std::unique_ptr<Prober> Port::makeProber() {
 void Port::open(const Instant& now) {
   auto opened = tryOpen(now);
   if (opened) {
+    const bool traced = device_->info().source_ports_known && context_->agent->paths != nullptr;
     log::info("rdma {}: endpoint on {} with queue pair {:#x}, {} timestamps, paths {}",
               address_.text(), origin_.device, endpoint_->address().qpn,
-              name(origin_.clock.source()),
-              device_->info().source_ports_known ? "traced" : "not traced");
+              name(origin_.clock.source()), traced ? "traced" : "not traced");
     last_error_.clear();
     opened_mono_ = now.mono;
     changed_ = true;
