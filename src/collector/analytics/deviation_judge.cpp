@@ -24,9 +24,9 @@ constexpr double kSaturated = 1.5;
 // them now and then are no lasting deviation, however high they are. A young judge does not know
 // what is high, and would learn what it does not notice at once.
 constexpr float kCounted = 1.5F;
-constexpr std::uint32_t kYoungBlocks = 120;  // also: until means are fully doubted
-constexpr float kKnownInWarmUp = 10;         // samples at a load
-constexpr float kKnownSlot = 30;             // samples of a slot at a load
+constexpr std::uint32_t kYoungBlocks = 120;
+constexpr float kKnownInWarmUp = 10;  // samples at a load
+constexpr float kKnownSlot = 30;      // samples of a slot at a load
 // How long the load's usual value remembers, in samples. It tells what falls within seconds from
 // what wanders within minutes.
 constexpr double kLoadMemory = 60;
@@ -108,6 +108,7 @@ void DeviationJudge::observe(std::span<const double> left, double load,
   largest_ = {};
   spread_.place(load);
   known_ = settled_ ? spread_.known() : spread_.known(kKnownInWarmUp);
+  // A young judge finds less than it should if it doubts the means that it has only just learned.
   const float doubt = std::min(1.0F, static_cast<float>(blocks_) / kYoungBlocks);
   double sum = 0;
   double counted = 1;

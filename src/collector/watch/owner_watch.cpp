@@ -86,10 +86,9 @@ bool OwnerWatch::observe(const PagesOfOwner& pages, std::vector<WatchEvent>& eve
   Nanos read = 0;
   for (const PageView* page : pages) {
     const std::size_t slots = page->info->slots;
-    const bool any =
-        std::find(page->unread.begin(), page->unread.end(), true) != page->unread.end();
-    if (page->state != PageState::kFresh || page->read <= last_read_ || page->slots < slots || any)
-      return false;
+    const auto& unread = page->unread;
+    const bool whole = page->slots >= slots && std::count(unread.begin(), unread.end(), true) == 0;
+    if (page->state != PageState::kFresh || page->read <= last_read_ || !whole) return false;
     read = std::max(read, page->read);
   }
   last_read_ = read;
