@@ -27,54 +27,51 @@ UdMessage messageTo(const UdAddress& to, const std::vector<std::uint8_t>& payloa
   return message;
 }
 
-TEST(TraceSockets, AMessageComesFromTheQueuePair) {
+// Sends to a real soft device.
+struct TraceSocketsTest : testing::Test {
+  void SetUp() override {
+    ASSERT_NE(host.endpoint, nullptr);
+    auto created = TraceSockets::create(own, kQpn, "lo");
+    ASSERT_TRUE(created);
+    traces = std::move(*created);
+  }
+
   SoftHost host;
-  ASSERT_NE(host.endpoint, nullptr);
   const IpAddress own = freshLoopback();
-  auto traces = TraceSockets::create(own, kQpn, "lo");
-  ASSERT_TRUE(traces);
+  std::unique_ptr<TraceSockets> traces;
+};
+
+TEST_F(TraceSocketsTest, AMessageComesFromTheQueuePair) {
   const std::vector<std::uint8_t> payload(40, 7);
-  ASSERT_TRUE((*traces)->send(kPort, 0, messageTo(host.endpoint->address(), payload)));
+  ASSERT_TRUE(traces->send(kPort, 0, messageTo(host.endpoint->address(), payload)));
   ASSERT_TRUE(host.untilReceived(1)) << "a wrong iCRC would have been dropped";
   EXPECT_EQ(host.received[0].payload, payload);
   EXPECT_EQ(host.received[0].qpn, kQpn);
   EXPECT_EQ(host.received[0].from.gid, Gid::of(own));
 }
 
-TEST(TraceSockets, APortOfAnotherProgramIsNotReplaced) {
-  SoftHost host;
-  ASSERT_NE(host.endpoint, nullptr);
-  const IpAddress own = freshLoopback();
-  auto traces = TraceSockets::create(own, kQpn, "lo");
-  ASSERT_TRUE(traces);
+TEST_F(TraceSocketsTest, APortOfAnotherProgramIsNotReplaced) {
   const UdMessage message = messageTo(host.endpoint->address(), kPayload);
   {
     const auto other = net::UdpSocket::bind(own, kPort);
     ASSERT_TRUE(other);
-    EXPECT_FALSE((*traces)->send(kPort, 0, message));
+    EXPECT_FALSE(traces->send(kPort, 0, message));
   }
-  EXPECT_EQ((*traces)->withoutPort(), 1U);
-  EXPECT_TRUE((*traces)->send(kPort, 0, message)) << "it is free again";
+  EXPECT_EQ(traces->withoutPort(), 1U);
+  EXPECT_TRUE(traces->send(kPort, 0, message)) << "it is free again";
 }
 
-TEST(TraceSockets, RefusesTheOtherFamily) {
-  auto traces = TraceSockets::create(freshLoopback(), kQpn, "lo");
-  ASSERT_TRUE(traces);
+TEST_F(TraceSocketsTest, RefusesTheOtherFamily) {
   UdAddress to;
   to.gid = Gid::of(*IpAddress::parse("::1"));
-  EXPECT_FALSE((*traces)->send(kPort, 0, messageTo(to, kPayload)));
+  EXPECT_FALSE(traces->send(kPort, 0, messageTo(to, kPayload)));
 }
 
-TEST(TraceSockets, MorePortsThanItKeepsOpen) {
-  SoftHost host;
-  ASSERT_NE(host.endpoint, nullptr);
-  const IpAddress own = freshLoopback();
-  auto traces = TraceSockets::create(own, kQpn, "lo");
-  ASSERT_TRUE(traces);
+TEST_F(TraceSocketsTest, MorePortsThanItKeepsOpen) {
   const UdMessage message = messageTo(host.endpoint->address(), kPayload);
   constexpr std::size_t kPorts = TraceSockets::kMaxSockets + 1;
   for (std::size_t i = 0; i < kPorts; ++i) {
-    EXPECT_TRUE((*traces)->send(static_cast<std::uint16_t>(kPort + i), 0, message)) << i;
+    EXPECT_TRUE(traces->send(static_cast<std::uint16_t>(kPort + i), 0, message)) << i;
   }
   EXPECT_TRUE(host.untilReceived(kPorts));
   EXPECT_TRUE(net::UdpSocket::bind(own, kPort)) << "the least recently used one is closed";
