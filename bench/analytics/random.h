@@ -12,7 +12,9 @@ namespace pingloom::bench {
 // Steele, Lea and Flood's SplitMix64 with Box and Muller's normal numbers.
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15U + 1) {}
+  // The seed is mixed, because the generator adds a constant for each number: seeds that differ by
+  // multiples of it begin at different places of one sequence.
+  explicit Random(std::uint64_t seed) : state_(seed) { state_ = next(); }
 
   std::uint64_t next() {
     std::uint64_t x = state_ += 0x9E3779B97F4A7C15U;
