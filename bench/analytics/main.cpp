@@ -13,6 +13,7 @@
 #include "common/program.h"
 #include "evaluation.h"
 #include "shared/figures.h"
+#include "stationary.h"
 
 namespace {
 
@@ -81,6 +82,19 @@ void report(const std::string& table, const std::vector<Run>& runs, bool baselin
   add(hindsight, "window PCA over 24 h", bestOf(runs, windowPca), figures);
 }
 
+void reportStationary(std::uint64_t first_seed, std::size_t count, std::size_t hours,
+                      Figures& figures) {
+  for (const std::size_t histograms : {std::size_t{1}, std::size_t{4}}) {
+    std::uint64_t alarms = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      alarms += falseAlarms({.histograms = histograms, .samples = hours * kHour}, first_seed + i);
+    }
+    const std::string row = "stationary histograms | " + std::to_string(histograms) + " | ";
+    figures.add(row + "watched", "h", static_cast<double>(count * hours));
+    figures.add(row + "false alarms", "", static_cast<double>(alarms));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -112,6 +126,7 @@ int main(int argc, char** argv) {
   report("after a day, no incidents", runsOf(shape, seed, count), false, figures);
   shape.incidents = true;
   report("after a day", runsOf(shape, seed, count), !tuning, figures);
+  reportStationary(seed, count, hours, figures);
   figures.print();
   return 0;
 }

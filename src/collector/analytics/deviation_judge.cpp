@@ -51,7 +51,8 @@ double DeviationJudge::of(Tail& tail, double value, bool learning) const {
   return value / tail.usual;
 }
 
-void DeviationJudge::observeSlot(std::size_t number, double deviation, bool learning) {
+void DeviationJudge::observeSlot(std::size_t number, double deviation, double least,
+                                 bool learning) {
   Slot& slot = slots_[number];
   const double fast = 1 / settings_.memory;
   const double slow = fast / kLongMemory;
@@ -85,7 +86,9 @@ void DeviationJudge::observeSlot(std::size_t number, double deviation, bool lear
     const double ratio = of(slot.tails[i], std::abs(values[i]), learning);
     if (learning && settled_) continue;
     largest_[i] = std::max(largest_[i], ratio);
-    const double score = ratio / limits_[i].limit();
+    double score = ratio / limits_[i].limit();
+    if (least > 0) score = std::min(score, std::abs(values[i]) / least);
+    scores_[i] = std::max(scores_[i], score);
     if (score <= std::abs(slot_scores_[number])) continue;
     slot_scores_[number] = std::copysign(score, values[i]);
     slot_statistics_[number] = static_cast<Statistic>(i);
@@ -102,26 +105,29 @@ DeviationJudge::Part DeviationJudge::partOf(std::size_t slot, const SlotActivity
   return 2 * activity.ages()[slot] >= settings_.young ? Part::kLearning : Part::kNone;
 }
 
-void DeviationJudge::observe(std::span<const double> left, double load,
-                             const SlotActivity& activity, bool calm) {
+void DeviationJudge::observe(std::span<const double> left, std::span<const double> least,
+                             double load, const SlotActivity& activity, bool calm) {
   calm_ = calm;
-  largest_ = {};
+  largest_ = scores_ = {};
   spread_.place(load);
   known_ = settled_ ? spread_.known() : spread_.known(kKnownInWarmUp);
   // A young judge finds less than it should if it doubts the means that it has only just learned.
   const float doubt = std::min(1.0F, static_cast<float>(blocks_) / kYoungBlocks);
   double sum = 0;
   double counted = 1;
+  double mattering = 0;  // the part of `sum` that matters
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const Part part = partOf(i, activity);
     double deviation = part == Part::kNone ? 0 : spread_.deviation(i, left[i]);
     deviation *= spread_.certainty(i, doubt);
     deviation = std::clamp(deviation, -kUnusual, kUnusual);
+    const double matter = least[i] / spread_.size(i);
     if (part == Part::kJudged) {
       sum += deviation * deviation;
       ++counted;
+      if (std::abs(deviation) >= matter) mattering += deviation * deviation;
     }
-    observeSlot(i, deviation, !settled_ || part == Part::kLearning);
+    observeSlot(i, deviation, matter, !settled_ || part == Part::kLearning);
     const bool old = activity.active(i) && activity.ages()[i] >= settings_.young;
     const double flat = old ? activity.flat(i) : 0;
     largest_[index(Statistic::kFlat)] = std::max(largest_[index(Statistic::kFlat)], flat);
@@ -134,7 +140,10 @@ void DeviationJudge::observe(std::span<const double> left, double load,
   any_load_ = true;
   largest_[index(Statistic::kLoad)] = of(load_, std::abs(load - usual_load_), !settled_);
   usual_load_ += (load - usual_load_) / kLoadMemory;
-  for (std::size_t i = 0; i < kStatistics; ++i) scores_[i] = largest_[i] / limits_[i].limit();
+  scores_[index(Statistic::kLoad)] =
+      largest_[index(Statistic::kLoad)] / limits_[index(Statistic::kLoad)].limit();
+  scores_[index(Statistic::kResidual)] = std::sqrt(mattering / counted) / residual_.usual /
+                                         limits_[index(Statistic::kResidual)].limit();
   scores_[index(Statistic::kFlat)] = largest_[index(Statistic::kFlat)];
 }
 

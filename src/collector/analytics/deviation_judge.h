@@ -55,7 +55,9 @@ class DeviationJudge {
 
   // Forms the statistics of a sample. `calm` says that there is no anomaly, whose values are not to
   // become usual. REQUIRES: `left` has an element for each slot.
-  void observe(std::span<const double> left, double load, const SlotActivity& activity, bool calm);
+  // A deviation below `least` is not unusual, whatever the limits.
+  void observe(std::span<const double> left, std::span<const double> least, double load,
+               const SlotActivity& activity, bool calm);
   // Learns the sample that was observed last. `over` says that it was unusual: only a load that is
   // not known yet is learned then.
   void learn(std::span<const double> left, const SlotActivity& activity, bool over);
@@ -104,7 +106,7 @@ class DeviationJudge {
   // How much a slot takes part in the verdict.
   enum class Part : std::uint8_t { kNone, kLearning, kJudged };
   Part partOf(std::size_t slot, const SlotActivity& activity) const;
-  void observeSlot(std::size_t slot, double deviation, bool learning);
+  void observeSlot(std::size_t slot, double deviation, double least, bool learning);
   void endBlock();
 
   Settings settings_;

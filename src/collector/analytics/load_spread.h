@@ -40,6 +40,8 @@ class LoadSpread {
   bool knows(std::size_t metric, float samples) const;
   // Returns how far `left` is from its usual value, in multiples of its usual deviation.
   double deviation(std::size_t metric, double left) const;
+  // Returns this usual deviation.
+  double size(std::size_t metric) const;
   // Returns which part of a deviation counts, from 0 to 1: after few samples at this load it may be
   // an error of the mean. `doubt` from 0 to 1 says how much that matters.
   float certainty(std::size_t metric, float doubt) const;

@@ -45,6 +45,15 @@ void SampleScale::apply(std::span<const double> sample, std::span<double> out) c
   }
 }
 
+void SampleScale::applyToDifferences(std::span<const double> sample,
+                                     std::span<const double> differences,
+                                     std::span<double> out) const {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    out[i] = differences[i] * slot.factor / std::hypot(slot.bend, sample[i]);
+  }
+}
+
 void SampleScale::clear() { std::fill(slots_.begin(), slots_.end(), Slot()); }
 
 }  // namespace pingloom::collector::analytics

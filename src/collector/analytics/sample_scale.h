@@ -22,6 +22,9 @@ class SampleScale {
   // A slot that has learned `most` samples keeps its scale.
   void learn(std::span<const double> sample, std::uint32_t most);
   void apply(std::span<const double> sample, std::span<double> out) const;
+  // Brings small differences of the sample to the scale.
+  void applyToDifferences(std::span<const double> sample, std::span<const double> differences,
+                          std::span<double> out) const;
   // Whether a slot has learned so many samples.
   bool hasLearned(std::size_t slot, std::uint32_t most) const {
     return slots_[slot].samples >= most;

@@ -16,6 +16,8 @@ constexpr std::uint32_t kWarmUpParts = 3;
 // A warm-up sees little of a day's loads.
 constexpr double kColdUnit = 1;
 
+constexpr double kRecent = 0.2;  // the weight of a sample in a slot's recent score
+
 // A group for which no model is fitted has a history for its warm-up only.
 std::size_t historyRows(const SubspaceSettings& settings, std::size_t slots) {
   const bool learned = settings.learned && slots <= SubspaceDetector::kMaxLearnedSlots;
@@ -48,6 +50,9 @@ Status SubspaceDetector::check(const SubspaceSettings& settings, std::size_t slo
   if (!(settings.factor > 1 && settings.factor <= 1000)) {
     return refuse("factor must be above 1 and at most 1000");
   }
+  if (!(settings.evidence >= 0 && settings.evidence <= kMaxEvidence)) {
+    return refuse(fmt::format("evidence must be 0 to {}", kMaxEvidence));
+  }
   if (settings.relearn_after < 1) return refuse("relearn_after must be 1 or more");
   if (!(settings.pace >= 0 && settings.pace <= 0.1)) return refuse("pace must be 0 to 0.1");
   if (!Hysteresis::valid(settings.hysteresis)) {
@@ -68,12 +73,15 @@ SubspaceDetector::SubspaceDetector(std::size_t slots, const SubspaceSettings& se
       direction_(slots, kColdUnit),
       judge_(slots, judgeSettings()),
       history_(slots, historyRows(settings, slots), kDay),
-      hysteresis_(settings.hysteresis),
+      alarm_(settings.hysteresis, settings.evidence),
       sample_(slots),
       ready_(slots),
       scaled_(slots),
       normalized_(slots),
+      least_(slots),
+      least_left_(slots),
       left_(slots),
+      recent_scores_(slots),
       better_(slots),
       worse_(slots) {}
 
@@ -82,7 +90,8 @@ DeviationJudge::Settings SubspaceDetector::judgeSettings() const {
           settings_.warm_up};
 }
 
-const SubspaceVerdict& SubspaceDetector::observe(std::span<const double> sample) {
+const SubspaceVerdict& SubspaceDetector::observe(std::span<const double> sample,
+                                                 std::span<const double> least) {
   verdict_.changed = verdict_.judged = false;
   const auto complete = presence_.observe(sample);
   if (complete == SlotPresence::Sample::kChanged) {
@@ -97,11 +106,12 @@ const SubspaceVerdict& SubspaceDetector::observe(std::span<const double> sample)
   for (std::size_t i = 0; i < sample_.size(); ++i) {
     sample_[i] = presence_.leftOut(i) ? 0 : sample[i];
   }
+  if (!least.empty()) scale_.applyToDifferences(sample_, least, least_);
   const std::uint32_t part = settings_.warm_up / kWarmUpParts;
   scale_.learn(sample_, part);
   for (std::size_t i = 0; i < ready_.size(); ++i) ready_[i] = scale_.hasLearned(i, part);
   const bool warming_up = warmingUp();
-  activity_.observe(sample_, !warming_up, !hysteresis_.raised());
+  activity_.observe(sample_, !warming_up, !alarm_.raised());
   if (warming_up) {
     warmUp();
   } else {
@@ -126,7 +136,7 @@ void SubspaceDetector::warmUp() {
   explain();
   if (samples_ >= 2 * part) {
     const double load = direction_.load(scaled_);
-    judge_.observe(left_, load, activity_, true);
+    judge_.observe(left_, leastOf(normalizer_), load, activity_, true);
     judge_.learn(left_, activity_, false);
   }
   learnSketch();
@@ -139,7 +149,7 @@ void SubspaceDetector::warmUp() {
 void SubspaceDetector::judge() {
   scale_.apply(sample_, scaled_);
   explain();
-  const bool was = hysteresis_.raised();
+  const bool was = alarm_.raised();
   observeModels(!was);
   const DeviationJudge& judge = learned_ ? learned_->judge : judge_;
   ++judged_;
@@ -150,7 +160,7 @@ void SubspaceDetector::judge() {
   verdict_.statistic = static_cast<Statistic>(largest - verdict_.scores.begin());
   findTop(judge);
   const bool over = verdict_.score > 1;
-  const bool anomalous = hysteresis_.add(over);
+  const bool anomalous = alarm_.add(verdict_.score);
   verdict_.changed = anomalous != was;
   verdict_.state = anomalous ? GroupState::kAnomalous : GroupState::kQuiet;
   if (anomalous) {
@@ -171,12 +181,23 @@ void SubspaceDetector::judge() {
   if (candidate_) compare();
 }
 
+// Each model leaves parts in units of its own.
+template <typename Model>
+std::span<const double> SubspaceDetector::leastOf(const Model& model) {
+  for (std::size_t i = 0; i < least_.size(); ++i) {
+    const double unit = model.scale(i);
+    least_left_[i] = unit > 0 ? least_[i] / unit : 0;
+  }
+  return least_left_;
+}
+
 void SubspaceDetector::observeModels(bool calm) {
-  judge_.observe(left_, direction_.load(scaled_), activity_, calm);
+  judge_.observe(left_, leastOf(normalizer_), direction_.load(scaled_), activity_, calm);
   for (Learned* const one : {learned_.get(), candidate_.get()}) {
     if (one == nullptr) continue;
     one->model->residual(scaled_, one->left);
-    one->judge.observe(one->left, one->direction.load(scaled_), activity_, calm);
+    one->judge.observe(one->left, leastOf(*one->model), one->direction.load(scaled_), activity_,
+                       calm);
   }
 }
 
@@ -204,18 +225,23 @@ void SubspaceDetector::explain() {
   sketch_.residual(normalized_, rank_, left_);
 }
 
+// At a load that is not known all that are off have the score at which the smoothed statistics
+// saturate. The one that was the most off before is named first then.
 void SubspaceDetector::findTop(const DeviationJudge& judge) {
   std::size_t count = 0;
   auto& top = verdict_.top;
+  const auto less = [&](const Contribution& one, const Contribution& other) {
+    const double apart = std::abs(one.score) - std::abs(other.score);
+    return apart != 0 ? apart < 0 : recent_scores_[one.slot] < recent_scores_[other.slot];
+  };
   for (std::size_t i = 0; i < left_.size(); ++i) {
-    const double score = judge.score(i);
-    if (score == 0) continue;
-    if (count == top.size() && std::abs(score) <= std::abs(top[count - 1].score)) continue;
+    const Contribution one{static_cast<std::uint32_t>(i), judge.score(i), judge.statistic(i)};
+    recent_scores_[i] += kRecent * (std::abs(one.score) - recent_scores_[i]);
+    if (one.score == 0) continue;
+    if (count == top.size() && !less(top[count - 1], one)) continue;
     std::size_t place = count < top.size() ? count++ : count - 1;
-    for (; place > 0 && std::abs(top[place - 1].score) < std::abs(score); --place) {
-      top[place] = top[place - 1];
-    }
-    top[place] = {static_cast<std::uint32_t>(i), score, judge.statistic(i)};
+    for (; place > 0 && less(top[place - 1], one); --place) top[place] = top[place - 1];
+    top[place] = one;
   }
   verdict_.top_count = count;
 }
@@ -237,7 +263,8 @@ void SubspaceDetector::rearrangeModels(SlotOrigins from, bool learned) {
   updateRank();
   direction_.rearrange(from);
   judge_.rearrange(from);
-  for (auto* values : {&sample_, &scaled_, &normalized_, &left_, &better_, &worse_}) {
+  for (auto* values : {&sample_, &scaled_, &normalized_, &least_, &least_left_, &left_,
+                       &recent_scores_, &better_, &worse_}) {
     values->assign(from.size(), 0);
   }
   ready_.assign(from.size(), false);
@@ -257,14 +284,14 @@ void SubspaceDetector::rearrangeModels(SlotOrigins from, bool learned) {
 
 void SubspaceDetector::relearn() {
   ++relearned_;
-  const bool was_anomalous = hysteresis_.raised();
+  const bool was_anomalous = alarm_.raised();
   activity_.clear();
   scale_.clear();
   normalizer_.clear();
   sketch_.clear();
   judge_.clear();
   history_.clear();
-  hysteresis_.clear();
+  alarm_.clear();
   learned_.reset();
   candidate_.reset();
   fit_.reset();

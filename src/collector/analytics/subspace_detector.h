@@ -7,8 +7,8 @@
 //   learned   an autoencoder that is fitted to the last day's samples, again and again as they
 //             grow. It takes over where it left less of the samples since its fit, which it has
 //             never seen, than the model before it.
-// deviation_judge.h judges what is left. A score above 1 is unusual, N of M such samples are an
-// anomaly.
+// deviation_judge.h judges what is left. A score above 1 is unusual, and alarm.h tells when unusual
+// samples are an anomaly.
 //
 // A change that moves all metrics as usual, more load say, is explained and is no anomaly.
 //
@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "collector/analytics/adaptive_sampler.h"
+#include "collector/analytics/alarm.h"
 #include "collector/analytics/autoencoder.h"
 #include "collector/analytics/autoencoder_fit.h"
 #include "collector/analytics/deviation_judge.h"
@@ -59,11 +60,12 @@ struct SubspaceSettings {
   std::uint32_t warm_up = 600;  // samples before the first verdict
   // The half-life of mean, variance and sketch, in samples.
   double half_life = 14400;
-  double factor = 3.05;  // factor of the limits, see score_limit.h
-  double pace = 0.02;    // pace of the limits, see score_limit.h
+  double factor = 2.2;  // factor of the limits, see score_limit.h
+  double pace = 0.02;   // pace of the limits, see score_limit.h
   // For how many samples the sustained deviation remembers.
   double memory = 25;
   HysteresisSettings hysteresis{.raise = 5, .window = 9};
+  double evidence = 5;                 // that begins an anomaly, see alarm.h
   std::uint32_t relearn_after = 3600;  // samples
   bool learned = true;                 // whether an autoencoder is fitted
 
@@ -94,6 +96,7 @@ struct SubspaceVerdict {
 class SubspaceDetector {
  public:
   static constexpr std::uint32_t kMaxWarmUp = 1'000'000;
+  static constexpr unsigned kMaxEvidence = 1000;
   static constexpr std::size_t kMaxLearnedSlots = 128;
   static constexpr std::size_t kHistoryRows = 4096;
   static constexpr std::uint64_t kDay = 86400;      // samples
@@ -106,8 +109,11 @@ class SubspaceDetector {
 
   // Judges one sample; the verdict is valid until the next call. A value that is not finite is
   // missing (a torn or stale page, an unknown rate): the sample is skipped and the state stays.
-  // slot_presence.h handles values that are missing for long. REQUIRES: sample.size() == slots.
-  const SubspaceVerdict& observe(std::span<const double> sample);
+  // slot_presence.h handles values that are missing for long. `least` says for each slot by how
+  // much a value has to differ from what is expected to be unusual, in the value's unit; empty: any
+  // difference may be. REQUIRES: sample.size() == slots.
+  const SubspaceVerdict& observe(std::span<const double> sample,
+                                 std::span<const double> least = {});
   const SubspaceVerdict& latest() const { return verdict_; }
   // Forgets everything and begins the warm-up again.
   void relearn();
@@ -120,7 +126,7 @@ class SubspaceDetector {
   // A fit that has begun is not kept, so one begins at once when it is read.
   void state(StateArchive& archive);
   GroupState groupState() const {
-    if (hysteresis_.raised()) return GroupState::kAnomalous;
+    if (alarm_.raised()) return GroupState::kAnomalous;
     return warmingUp() ? GroupState::kLearning : GroupState::kQuiet;
   }
 
@@ -161,6 +167,8 @@ class SubspaceDetector {
   void updateRank();
   void explain();
   void observeModels(bool calm);
+  template <typename Model>
+  std::span<const double> leastOf(const Model& model);
   void findTop(const DeviationJudge& judge);
   bool fitIsDue() const;
   void endFit();
@@ -175,7 +183,7 @@ class SubspaceDetector {
   MainDirection direction_;
   DeviationJudge judge_;
   SampleHistory history_;
-  Hysteresis hysteresis_;
+  Alarm alarm_;
   std::unique_ptr<Learned> learned_;    // in charge unless nullptr
   std::unique_ptr<Learned> candidate_;  // being compared with the one in charge
   std::unique_ptr<AutoencoderFit> fit_;
@@ -183,7 +191,10 @@ class SubspaceDetector {
   std::vector<bool> ready_;     // whether a slot's scale is known
   std::vector<double> scaled_;
   std::vector<double> normalized_;
+  std::vector<double> least_;           // the least difference that counts, scaled
+  std::vector<double> least_left_;      // the same as a part that a model leaves
   std::vector<double> left_;            // the part that the directions do not explain
+  std::vector<double> recent_scores_;   // of the slots, smoothed
   std::vector<double> better_, worse_;  // squares that candidate and model in charge have left
   std::uint64_t compared_ = 0;
   std::uint64_t samples_ = 0;

@@ -8,8 +8,8 @@ namespace pingloom::collector::analytics {
 
 void SubspaceDetector::state(StateArchive& archive) {
   std::uint64_t next_fit = fit_ != nullptr ? samples_ : next_fit_;
-  archive(presence_, activity_, scale_, normalizer_, sketch_, direction_, judge_, history_,
-          hysteresis_, better_, worse_, compared_, samples_, next_fit, rank_, rank_compression_,
+  archive(presence_, activity_, scale_, normalizer_, sketch_, direction_, judge_, history_, alarm_,
+          better_, worse_, compared_, samples_, next_fit, rank_, rank_compression_,
           anomalous_samples_, judged_, skipped_, anomalies_, relearned_, fits_, adopted_);
   archive.require(rank_ <= sketch_.directions() && anomalous_samples_ < settings_.relearn_after);
   state(archive, learned_);

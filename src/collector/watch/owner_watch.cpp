@@ -105,7 +105,7 @@ bool OwnerWatch::observe(const PagesOfOwner& pages, std::vector<WatchEvent>& eve
     event.limit = verdict.rule->limit;
     events.push_back(std::move(event));
   }
-  const auto& found = detector_.observe(sample_);
+  const auto& found = detector_.observe(sample_, features_.least());
   setState(found.state);
   verdict_.judged = found.judged;
   if (found.judged) verdict_.score = found.score;

@@ -119,6 +119,7 @@ PageFeatures::PageFeatures(const PagesOfOwner& pages) : rates_(kindsOf(pages)) {
     slot += page->info->slots;
   }
   values_.resize(features_.size());
+  least_.resize(features_.size());
   std::string names;
   for (const Source& source : sources_) {
     names.append(keyOf(source)).append("\n");
@@ -280,8 +281,19 @@ void PageFeatures::updateHistogram(const Source& source, double seconds) {
     total += recent[i];
   }
   if (total < kMinValues) return;
-  values[2] = quantile(metric, recent, 0.50);
-  values[3] = quantile(metric, recent, 0.99);
+  setQuantile(source, 2, 0.50, recent, total);
+  setQuantile(source, 3, 0.99, recent, total);
+}
+
+// The share of the values below a quantile is known up to its binomial deviation. The weights fall
+// exponentially with age, so all values say as much as twice their sum of values that weigh 1.
+void PageFeatures::setQuantile(const Source& source, std::size_t part, double share,
+                               std::span<const double> recent, double total) {
+  const double error = std::sqrt(share * (1 - share) / (2 * total));
+  const auto at = [&](double rank) { return quantile(*source.metric, recent, rank); };
+  values_[source.feature + part] = at(share);
+  least_[source.feature + part] =
+      kErrors * (at(std::min(share + error, 1.0)) - at(share - error)) / 2;
 }
 
 }  // namespace pingloom::collector

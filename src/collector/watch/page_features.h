@@ -37,6 +37,8 @@ class PageFeatures {
   static constexpr Nanos kHalfLife = 30 * kSecond;  // of the values that quantiles are computed of
   // So many of these values are needed for a quantile; it stays as it is while there are fewer.
   static constexpr double kMinValues = 200;
+  // A quantile that differs by less than so many standard errors does so by chance.
+  static constexpr double kErrors = 4;
 
   // The number of features that pages with this schema have.
   static std::size_t countOf(const pages::Schema& schema);
@@ -65,6 +67,9 @@ class PageFeatures {
   // REQUIRES: the pages have the constructor's
   // layout, and enough slots.
   std::span<const double> update(Nanos read, const PagesOfOwner& pages);
+  // Returns by how much each feature has to differ from what is expected to be unusual, because a
+  // quantile of few values is uncertain. It is 0 where that is not known.
+  std::span<const double> least() const { return least_; }
 
  private:
   // A metric, or one of a summary's slots. Each is remembered by itself, so that a summary's
@@ -82,6 +87,8 @@ class PageFeatures {
   std::string keyOf(const Source& source) const;
   void updateHistogram(const Source& source, double seconds);
   void updateSummary(const Source& source);
+  void setQuantile(const Source& source, std::size_t part, double share,
+                   std::span<const double> recent, double total);
   void continueHistogram(const Source& source, const MetricMemory& other);
   const Source& sourceOf(std::size_t feature) const;
 
@@ -92,6 +99,7 @@ class PageFeatures {
   std::vector<double> sample_;  // by slot
   std::vector<double> recent_;  // by slot: recent values in a histogram's buckets
   std::vector<double> values_;  // by feature
+  std::vector<double> least_;   // by feature
   analytics::RateTracker rates_;
   std::size_t fingerprint_ = 0;
   Nanos last_read_ = 0;

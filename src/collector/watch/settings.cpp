@@ -86,11 +86,14 @@ constexpr auto kDetectorKeys = std::to_array<ConfigKey<SubspaceSettings>>({
      [](const yaml::Node& node, SubspaceSettings& settings) {
        return readNumber(node, 1, analytics::Hysteresis::kMaxWindow, settings.hysteresis.window);
      }},
+    {"evidence",
+     [](const yaml::Node& node, SubspaceSettings& settings) {
+       return readReal(node, 0, analytics::SubspaceDetector::kMaxEvidence, settings.evidence);
+     }},
     {"relearn_after", readCount<&SubspaceSettings::relearn_after>},
     {"learned",
-     [](const yaml::Node& node, SubspaceSettings& settings) {
-       return pingloom::readValue(node, settings.learned);
-     }},
+     [](const yaml::Node& node,
+        SubspaceSettings& settings) { return pingloom::readValue(node, settings.learned); }},
 });
 
 // Sets what the map contains; the rest of the settings stays unchanged.

@@ -22,7 +22,7 @@ namespace {
 using analytics::StateArchive;
 
 // The number is the version of all that is in records.
-constexpr std::string_view kMagic = "pingloom analytics 1\n";
+constexpr std::string_view kMagic = "pingloom analytics 2\n";
 constexpr std::size_t kMaxName = 1024;  // bytes
 constexpr std::size_t kFrame = 2 * sizeof(std::uint32_t);
 

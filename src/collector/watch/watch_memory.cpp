@@ -15,8 +15,8 @@ using analytics::SubspaceSettings;
 void settingsState(StateArchive& archive, SubspaceSettings& settings) {
   archive(settings.directions, settings.max_rank, settings.shared, settings.warm_up,
           settings.half_life, settings.factor, settings.pace, settings.memory,
-          settings.hysteresis.raise, settings.hysteresis.window, settings.relearn_after,
-          settings.learned);
+          settings.hysteresis.raise, settings.hysteresis.window, settings.evidence,
+          settings.relearn_after, settings.learned);
 }
 
 bool readMetrics(StateArchive& archive, MetricMemories& metrics, std::size_t& features) {

@@ -37,7 +37,7 @@ TEST(OwnerWatch, aMetricThatLeavesTheOthersIsNamed) {
   WatchedPage page;
   auto watch = OwnerWatch::make(page.next(0), WatchSettings());
   std::vector<WatchEvent> events;
-  for (int i = 0; i < 1000; ++i) watch->observe(page.next(20), events);
+  for (int i = 0; i < 3000; ++i) watch->observe(page.next(20), events);
   EXPECT_THAT(events, testing::IsEmpty());
   EXPECT_EQ(watch->state(), analytics::GroupState::kQuiet);
   for (int i = 0; i < 10; ++i) watch->observe(page.next(20, 3), events);
@@ -139,7 +139,7 @@ TEST(OwnerWatch, whatItKnowsIsWrittenAndRead) {
   const WatchSettings settings;
   auto watch = OwnerWatch::make(page.next(0), settings);
   std::vector<WatchEvent> events;
-  for (int i = 1; i <= 1000; ++i) watch->observe(page.next(20), events);
+  for (int i = 1; i <= 3000; ++i) watch->observe(page.next(20), events);
   std::string bytes;
   watch->write(bytes);
   auto other = settings.subspace;

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cmath>
+#include <random>
 
 #include "collector/watch/owner_watch.h"
 
@@ -139,6 +140,29 @@ TEST(PageFeatures, quantilesFollowSlowly) {
   EXPECT_LT(second(4), 1.536);
   for (int i = 0; i < 60; ++i) second(4);
   EXPECT_GT(second(4), 3.072);
+}
+
+// Medians of values that come from one distribution scatter by what least() is a multiple of.
+TEST(PageFeatures, aQuantileHasTheErrorOfFewValues) {
+  Page page;
+  PageFeatures features(page.pages());
+  std::mt19937 random(1);
+  double sum = 0;
+  double squares = 0;
+  double error = 0;
+  constexpr int kSamples = 4000;
+  for (int second = -300; second < kSamples; ++second) {
+    // The median is where the buckets meet.
+    for (int i = 0; i < 30; ++i) page.count(1 + (random() % 2), 1, 2048);
+    const auto sample = features.update((second + 1000) * kSecond, page.pages());
+    if (second < 0) continue;
+    sum += sample[kP50] / kSamples;
+    squares += sample[kP50] * sample[kP50] / kSamples;
+    error += features.least()[kP50] / PageFeatures::kErrors / kSamples;
+  }
+  EXPECT_NEAR(std::sqrt(squares - sum * sum) / error, 1, 0.25);
+  EXPECT_GT(features.least()[kP99], 0);
+  EXPECT_EQ(features.least()[kMean], 0);
 }
 
 TEST(PageFeatures, aRestartedOwnerHasAGap) {

@@ -37,7 +37,7 @@ TEST(WatchSettings, ofTheDetectorForAllAndForOne) {
   const WatchSettings settings = parsed(
       "{ applications: { queue: { factor: 8, samples: 2 } , 'my app': {} },"
       " detector: { directions: 16, max_rank: 4, shared: 1.5, warm_up: 300, half_life: 3600.5,"
-      " factor: 6, pace: 0.001, memory: 10, samples: 3, of: 7, relearn_after: 100,"
+      " factor: 6, pace: 0.001, memory: 10, samples: 3, of: 7, evidence: 2.5, relearn_after: 100,"
       " learned: false } }");
   analytics::SubspaceSettings all;
   all.directions = 16;
@@ -49,6 +49,7 @@ TEST(WatchSettings, ofTheDetectorForAllAndForOne) {
   all.pace = 0.001;
   all.memory = 10;
   all.hysteresis = {3, 7};
+  all.evidence = 2.5;
   all.relearn_after = 100;
   all.learned = false;
   EXPECT_EQ(settings.subspace, all);
@@ -86,8 +87,9 @@ INSTANTIATE_TEST_SUITE_P(
                     "{ detector: { directions: 8 } }", "{ detector: { directions: 99999999999 } }",
                     "{ detector: { warm_up: 10 } }", "{ detector: { samples: 10 } }",
                     "{ detector: { samples: 1, of: 65 } }", "{ detector: { pace: 0.2 } }",
-                    "{ detector: { relearn_after: 0 } }", "{ detector: { learned: 2 } }",
-                    "{ applications: [queue] }", "{ applications: { queue: 3 } }",
+                    "{ detector: { evidence: -1 } }", "{ detector: { relearn_after: 0 } }",
+                    "{ detector: { learned: 2 } }", "{ applications: [queue] }",
+                    "{ applications: { queue: 3 } }",
                     "{ applications: { queue: { half_life: 0 } } }",
                     "{ applications: { queue: {}, queue: {} } }"));
 

@@ -19,6 +19,7 @@ using namespace pingloom::collector::analytics;
 constexpr std::size_t kMetrics = 8;
 constexpr std::size_t kConstant = 7;  // this one never changes
 const double kNone = std::nan("");
+constexpr int kSoon = 20;  // samples within which a large deviation is an anomaly
 
 // Metrics in different units that follow one load.
 class Group {
@@ -51,6 +52,14 @@ struct SubspaceDetectorTest : testing::Test {
     }
     return last;
   }
+  // Returns the verdict with which an anomaly begins; the last one if there is none within kSoon.
+  SubspaceVerdict raisedBy(std::size_t metric, double added) {
+    SubspaceVerdict last;
+    for (int i = 0; i < kSoon && last.state != GroupState::kAnomalous; ++i) {
+      last = feed(1, metric, added);
+    }
+    return last;
+  }
   void warmUp() { ASSERT_EQ(feed(static_cast<int>(settings.warm_up)).state, GroupState::kQuiet); }
 
   SubspaceSettings settings;
@@ -71,7 +80,7 @@ TEST_F(SubspaceDetectorTest, GivesNoVerdictDuringTheWarmUp) {
 
 TEST_F(SubspaceDetectorTest, NamesTheMetricThatIsOff) {
   warmUp();
-  const auto verdict = feed(6, 3, 8 * deviation(3));
+  const auto verdict = raisedBy(3, 8 * deviation(3));
   EXPECT_EQ(verdict.state, GroupState::kAnomalous);
   EXPECT_GT(verdict.score, 1);
   ASSERT_EQ(verdict.top_count, SubspaceVerdict::kTop);
@@ -80,8 +89,9 @@ TEST_F(SubspaceDetectorTest, NamesTheMetricThatIsOff) {
   for (std::size_t i = 1; i < verdict.top_count; ++i) {
     EXPECT_LE(std::abs(verdict.top[i].score), std::abs(verdict.top[i - 1].score));
   }
-  feed(300);
-  const auto below = feed(6, 3, -8 * deviation(3));
+  feed(3000);
+  const auto below = raisedBy(3, -8 * deviation(3));
+  EXPECT_EQ(below.state, GroupState::kAnomalous);
   EXPECT_EQ(below.top[0].slot, 3U);
   EXPECT_LT(below.top[0].score, 0);
 }
@@ -105,6 +115,24 @@ TEST_F(SubspaceDetectorTest, AMetricALittleOffForLongIsNamed) {
   ASSERT_EQ(raised.state, GroupState::kAnomalous);
   EXPECT_NE(raised.statistic, Statistic::kPeak);
   EXPECT_EQ(raised.top[0].slot, 3U);
+}
+
+TEST_F(SubspaceDetectorTest, ADifferenceBelowTheLeastIsNotUnusual) {
+  warmUp();
+  feed(4000);
+  const auto anomalous = [&](double share) {
+    std::vector<double> least(kMetrics);
+    for (std::size_t i = 0; i < kMetrics; ++i) least[i] = share * deviation(i);
+    bool found = false;
+    for (int i = 0; i < 300; ++i) {
+      auto sample = group.next();
+      sample[3] += 0.6 * deviation(3);
+      found |= detector.observe(sample, least).state == GroupState::kAnomalous;
+    }
+    return found;
+  };
+  EXPECT_FALSE(anomalous(1.2));
+  EXPECT_TRUE(anomalous(0.1));
 }
 
 // Within the metric's range: no threshold on it would notice.
@@ -136,7 +164,7 @@ TEST_F(SubspaceDetectorTest, AConstantThatBeginsToMoveIsLearnedWhileTheOthersAre
   std::normal_distribution<double> normal;
   for (int i = 0; i < 3000; ++i) feed(1, kConstant, normal(random));
   EXPECT_EQ(detector.anomalies(), 0U);
-  EXPECT_EQ(feed(6, 3, 8 * deviation(3)).state, GroupState::kAnomalous);
+  EXPECT_EQ(feed(kSoon, 3, 8 * deviation(3)).state, GroupState::kAnomalous);
 }
 
 TEST_F(SubspaceDetectorTest, AMetricThatStopsIsFlat) {
@@ -191,11 +219,12 @@ TEST_F(SubspaceDetectorTest, ChangesAreToldOnceAndCounted) {
 
 TEST_F(SubspaceDetectorTest, AnIncidentDoesNotTeachItself) {
   warmUp();
-  feed(300, 3, 8 * deviation(3));
+  feed(4000);
+  feed(250, 3, 8 * deviation(3));
   EXPECT_EQ(detector.latest().state, GroupState::kAnomalous);
-  feed(150);
+  feed(300);
   EXPECT_EQ(detector.latest().state, GroupState::kQuiet);
-  EXPECT_EQ(feed(6, 3, 8 * deviation(3)).state, GroupState::kAnomalous);
+  EXPECT_EQ(feed(kSoon, 3, 8 * deviation(3)).state, GroupState::kAnomalous);
 }
 
 TEST_F(SubspaceDetectorTest, WhatLastsIsLearnedAnew) {
@@ -220,12 +249,12 @@ TEST_F(SubspaceDetectorTest, WhatIsNotANumberSkipsTheSampleAndPoisonsNothing) {
   EXPECT_TRUE(verdict.judged);
   EXPECT_TRUE(std::isfinite(verdict.score));
   EXPECT_LT(verdict.score, 1);
-  EXPECT_EQ(feed(6, 3, 8 * deviation(3)).state, GroupState::kAnomalous);
+  EXPECT_EQ(feed(kSoon, 3, 8 * deviation(3)).state, GroupState::kAnomalous);
 }
 
 TEST_F(SubspaceDetectorTest, HugeValuesInTheWarmUpDoNotBlind) {
   for (std::uint32_t i = 0; i < settings.warm_up; ++i) feed(1, 3, i == 100 ? 1e90 : 0);
-  EXPECT_EQ(feed(6, 3, 8 * deviation(3)).state, GroupState::kAnomalous);
+  EXPECT_EQ(feed(kSoon, 3, 8 * deviation(3)).state, GroupState::kAnomalous);
 }
 
 TEST_F(SubspaceDetectorTest, SlotThatStaysWithoutValueIsLeftOut) {
@@ -409,6 +438,7 @@ TEST(SubspaceSettings, Checked) {
   EXPECT_NE(fault([](auto& s) { s.pace = -1; }), "");
   EXPECT_NE(fault([](auto& s) { s.memory = 0; }), "");
   EXPECT_NE(fault([](auto& s) { s.hysteresis = {2, 1}; }), "");
+  EXPECT_NE(fault([](auto& s) { s.evidence = kNone; }), "");
   EXPECT_NE(fault([](auto& s) { s.relearn_after = 0; }), "");
   EXPECT_FALSE(SubspaceDetector::check({}, 0));
   EXPECT_FALSE(SubspaceDetector::check({}, 1'000'000));
