@@ -99,7 +99,11 @@ check_options() {
 
 ask_controller() {
   [ -z "$controller" ] || return 0
-  if [ -n "$with_controller" ]; then controller=127.0.0.1 controllers=127.0.0.1; return; fi
+  if [ -n "$with_controller" ]; then
+    controller=127.0.0.1 controllers=127.0.0.1
+    ! joins_controllers || name_other_controller
+    return
+  fi
   if [ -n "$with_translator" ] && [ -z "$stores_at" ] && [ ! -e "$config_dir/translator.yaml" ]; then
     fail "name the collector: --translator HOST[:PORT]" 2
   fi
@@ -140,6 +144,7 @@ closing_words() {
   for role in "${roles[@]}"; do say "pingloom-$role: $config_dir/$role.yaml, journalctl -u pingloom-$role"; done
   [ -z "$with_controller" ] || say "who probes whom: all hosts whose agents register ($config_dir/pinglist.yaml); look: pingloom status, pingloom mesh, http://127.0.0.1:8080"
   [ -z "$with_controller" ] || tell_other_hosts
+  ! joins_controllers || tell_all_agents
   [ -z "$stores_at" ] || say "the collector has to name this translator in its 'stores' (docs/dta.md): pingloom-translator's log says whether it is let in"
 }
 

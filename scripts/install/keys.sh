@@ -46,8 +46,16 @@ controller_keys() {
   fi
   # The service replaces the list when hosts join, so it lies in the service's own folder.
   install -d -m 0750 -o pingloom-controller -g pingloom-controller "$state_dir/controller" >&2
-  "$prefix/bin/pingloom" keys prepare --key "$config_dir/keys/controller.key" --file "$authorized_list" || return 1
-  chown pingloom-controller: "$config_dir/keys/controller.key" || return 1
+  prepare_keys "$config_dir/keys/controller.key" "$authorized_list"
+}
+
+# prepare_keys makes what is missing of a controller's key and list, and prints the line for its configuration. The command reads
+# no key of another user than its own, and the key may be there already: from another controller, or from an installation that
+# did not finish.
+prepare_keys() { # KEY LIST
+  [ ! -e "$1" ] || chown root: "$1" || return 1
+  "$prefix/bin/pingloom" keys prepare --key "$1" --file "$2" || return 1
+  chown pingloom-controller: "$1"
 }
 
 # Adds lines at the end of a configuration. A rollback takes them away again.

@@ -7,12 +7,13 @@ joins_controllers() { [ -n "$with_controller" ] && [ -n "$join" ]; }
 # check_other_controller is called before anything is changed.
 check_other_controller() {
   joins_controllers && [ ! -e "$config_dir/controller.yaml" ] || return 0
-  local other=$join/controller.yaml key
+  local other=$join/controller.yaml named key
   if ! grep -qE '^([^#]*[{,[:space:]])?postgres:' "$other" || ! grep -q '^cluster:' "$other"; then
     bad "$other has no 'history: { postgres: ... }' or no 'cluster:', so its controller shares nothing; set it up first (docs/scale.md)"
     return
   fi
-  if [ "$(value_of "$other" cluster name)" = "$(controller_name)" ]; then
+  named=$(value_of "$other" cluster name)
+  if [ "$named" = "$(controller_name)" ]; then
     bad "the controller of $other is called $(controller_name), like this host: give one of them another name"
   fi
   key=$(value_of "$other" keys secret)
@@ -23,7 +24,28 @@ check_other_controller() {
   fi
   check_bound control
   check_bound http
-  good "the controller $(value_of "$other" cluster name), with which this one shares history and keys"
+  good "the controller ${named:-$(value_of "$other" cluster address)}, with which this one shares history and keys"
+}
+
+# name_other_controller lets the agent of this host know the other controller too, so that it goes there while this host's is away.
+name_other_controller() {
+  local other port
+  port=$(port_of "$join/controller.yaml" control 20711)
+  [ "$port" = 20711 ] || controller+=:$port
+  other=$(value_of "$join/controller.yaml" cluster address)
+  controllers=$controller${other:+,$other}
+}
+
+# Agents that were installed before know fewer controllers.
+tell_all_agents() {
+  say "agents on other hosts, also on that of the other controller, have to know this one: add $(own_control "$join/controller.yaml") to 'controller' in $config_dir/agent.yaml there, then systemctl reload pingloom-agent"
+}
+
+# own_control prints where other hosts reach this controller.
+own_control() { # CONTROLLER.YAML
+  local host=${address:-$(own_address)}
+  [[ $host != *:* ]] || host="[$host]"
+  printf '%s:%s' "$host" "$(port_of "$1" control 20711)"
 }
 
 controller_name() { hostname -s; }
@@ -71,10 +93,9 @@ take_shared_files() { # EXAMPLES
 
 # joined_config prints the other controller's configuration with this one's name and address.
 joined_config() {
-  local other=$join/controller.yaml host=${address:-$(own_address)} authorized key
-  [[ $host != *:* ]] || host="[$host]"
+  local other=$join/controller.yaml authorized key
   awk '/^[^[:space:]#]/ { skip = index($0, "cluster:") == 1 } !skip { print }' "$other"
-  printf 'cluster: { name: "%s", address: "%s:%s" }\n' "$(controller_name)" "$host" "$(port_of "$other" control 20711)"
+  printf 'cluster: { name: "%s", address: "%s" }\n' "$(controller_name)" "$(own_control "$other")"
   [ -z "$dry" ] || return 0
   authorized=$(value_of "$other" keys authorized)
   [ -n "$authorized" ] || return 0
@@ -84,5 +105,5 @@ joined_config() {
     install -d -m 0750 -o pingloom-controller -g pingloom-controller "$(dirname "$authorized")" >&2 || return 1
   key=$(value_of "$other" keys secret)
   [[ $key == /* ]] || key=$config_dir/$key
-  "$prefix/bin/pingloom" keys prepare --key "$key" --file "$authorized" >/dev/null || return 1
+  prepare_keys "$key" "$authorized" >/dev/null || return 1
 }

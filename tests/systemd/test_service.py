@@ -30,7 +30,7 @@ class Service(Installation):
                               (("--prefix", "opt"), "--prefix takes an absolute path"),
                               (("--prefix", "/opt/../root/p"), "the services see no files below"), (("--wait", "0"), "--wait takes seconds"),
                               ((), "name the controller"), (("--controller", THIRD), "a new host needs a token: --join TOKEN"),
-                              (("-c", "--join", "x"), "--join is for other hosts"), (("--controller", THIRD, "--join", "x"), "--join takes a whole token"), (("--controller", "a b"), "--controller takes HOST"),
+                              (("-c", "--join", "x"), "with -c, --join takes a folder"), (("--controller", THIRD, "--join", "x"), "--join takes a whole token"), (("--controller", "a b"), "--controller takes HOST"),
                               (("--no-agent",), "leaves nothing to install"), (("--translator", "a b"), "--translator takes the collector's HOST")):
             done = self.install(*options, check=False)
             self.assertEqual((done.returncode, said in done.stdout), (2, True), done.stdout)
