@@ -16,13 +16,14 @@ Status Controller::joinCluster() {
   self.name = config_.cluster->name;
   self.address = config_.cluster->address;
   self.http = config_.http.text();
+  // Members that know this one from before connect while it joins.
+  if (access_ != nullptr) access_->letInControllers(utcNow());
   auto joined = Cluster::join({historyPlace(config_), std::move(self), config_.state_dir}, board_);
   if (!joined) return tl::unexpected(joined.error());
   cluster_ = std::move(*joined);
   homes_.emplace(board_);
   feed_.emplace(*socket_, registry_, board_);
   if (access_ != nullptr) {
-    access_->letInControllers(utcNow());
     auto shared = KeyShare::start(
         {historyPlace(config_), config_.keys->authorized, config_.state_dir, cluster_->fence()});
     if (!shared) return tl::unexpected(shared.error());
