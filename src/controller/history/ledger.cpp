@@ -251,7 +251,8 @@ void Ledger::rollBack() {
 // An agent that has moved here from another controller has a newer mark than the one in memory.
 Status Ledger::writeKnowingMarks(std::span<const LedgerBatch> batches, Nanos now_utc) {
   auto status = writeOrUndo(batches, now_utc);
-  for (int again = 0; !status && moved_ && again < kReadMarksAgain; ++again) {
+  const auto moved = [&] { return !status && connection_->database.takeUnchanged(); };
+  for (int again = 0; moved() && again < kReadMarksAgain; ++again) {
     if (auto undone = connection_->database.execute("ROLLBACK"); !undone) return undone;
     marks_.clear();  // the database's are right, also where it has lost commits in a failover
     if (auto read = loadMarks(now_utc); !read) return read;
@@ -273,8 +274,7 @@ Status Ledger::writeOrUndo(std::span<const LedgerBatch> batches, Nanos now_utc) 
 }
 
 Status Ledger::write(std::span<const LedgerBatch> batches, Nanos now_utc) {
-  moved_ = false;
-  if (auto status = connection_->begin.run(); !status) return status;
+  if (auto status = connection_->begin.queue(); !status) return status;
   for (const LedgerBatch& batch : batches) {
     wire::BatchId& mark = marks_[batch.host];
     if (batch.id <= mark) continue;
@@ -287,22 +287,22 @@ Status Ledger::write(std::span<const LedgerBatch> batches, Nanos now_utc) {
   return finish(Writer::kMember);
 }
 
-// Fails if the mark is not `before`, or, where that is none, if there is one.
+// The transaction fails if the mark is not `before`, or, where that is none, if there is one.
 Status Ledger::setMark(const std::string& host, wire::BatchId before, wire::BatchId mark,
                        Nanos now_utc) {
-  auto status = connection_->set_mark.bind(1, host)
-                    .bind(2, static_cast<std::int64_t>(mark.incarnation))
-                    .bind(3, static_cast<std::int64_t>(mark.sequence))
-                    .bind(4, now_utc)
-                    .bind(5, static_cast<std::int64_t>(before.incarnation))
-                    .bind(6, static_cast<std::int64_t>(before.sequence))
-                    .run();
-  if (!status || connection_->set_mark.changed() == 1) return status;
-  moved_ = true;
-  return makeError(options_.place.text(), "another controller has committed batches of " + host);
+  return connection_->set_mark.bind(1, host)
+      .bind(2, static_cast<std::int64_t>(mark.incarnation))
+      .bind(3, static_cast<std::int64_t>(mark.sequence))
+      .bind(4, now_utc)
+      .bind(5, static_cast<std::int64_t>(before.incarnation))
+      .bind(6, static_cast<std::int64_t>(before.sequence))
+      .queueChange();
 }
 
+// Nothing is committed before all outcomes are known: a mark that was not changed does not end the
+// transaction by itself.
 Status Ledger::finish(Writer writer) {
+  if (auto status = connection_->database.settle(); !status) return status;
   if (options_.fence == nullptr) return connection_->commit.run();
   const Fence::Held held = options_.fence->held();
   if (held.session == 0) {

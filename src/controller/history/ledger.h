@@ -150,7 +150,6 @@ class Ledger {
   ContentReader content_;
   std::uint64_t windows_written_ = 0;
   std::uint64_t blocks_dropped_ = 0;
-  bool moved_ = false;                // a mark was not the expected one
   std::uint64_t database_bytes_ = 0;  // the size at the last trim()
   std::string note_;
 };

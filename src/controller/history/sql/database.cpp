@@ -28,7 +28,13 @@ Status Statement::run() {
 }
 
 Status Statement::queue() {
-  auto status = driver_->queue();
+  auto status = driver_->queue(false);
+  reset();
+  return status;
+}
+
+Status Statement::queueChange() {
+  auto status = driver_->queue(true);
   reset();
   return status;
 }

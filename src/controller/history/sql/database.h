@@ -42,6 +42,8 @@ class Statement {
   // Does the same for one statement of many in a transaction: the outcome may be told as late as
   // by the COMMIT, so that PostgreSQL need not be waited for each time.
   Status queue();
+  // Does the same, and fails if no row was changed, which Database::takeUnchanged() tells then.
+  Status queueChange();
   void reset() { driver_->reset(); }
 
   std::int64_t number(int column) const { return driver_->number(column); }
@@ -61,6 +63,9 @@ class Database {
   static Result<Database> openToRead(const HistoryPlace& place);
 
   Status execute(const char* sql) { return driver_->execute(sql); }
+  // Returns the first failure of those that were queued since the last call.
+  Status settle() { return driver_->settle(); }
+  bool takeUnchanged() { return driver_->takeUnchanged(); }
   Result<Statement> prepare(const char* sql);
   Status prepareAll(std::initializer_list<std::pair<Statement*, const char*>> statements);
   Result<std::int64_t> number(const char* sql);  // the first column of the first row

@@ -10,6 +10,9 @@
 
 namespace pingloom::controller {
 
+// The reason of a failure of a statement that had to change a row.
+constexpr const char* kNothingChanged = "another controller has changed what was to be changed";
+
 class StatementDriver {
  public:
   StatementDriver() = default;
@@ -23,8 +26,9 @@ class StatementDriver {
   virtual void bindBlob(int parameter, std::string_view bytes) = 0;
   // True: there is a row.
   virtual Result<bool> step() = 0;
-  // Runs a statement without rows. The engine may tell of a failure later, at any other call.
-  virtual Status queue() = 0;
+  // Runs a statement without rows. The engine may tell of a failure later, at any other call. With
+  // `must_change` it is a failure, too, if no row was changed.
+  virtual Status queue(bool must_change) = 0;
   virtual void reset() = 0;
   // NULL is 0, or no bytes. The bytes are valid until step() or reset().
   virtual std::int64_t number(int column) const = 0;
@@ -43,6 +47,10 @@ class DatabaseDriver {
   // Several statements, separated by semicolons.
   virtual Status execute(const char* sql) = 0;
   virtual Result<std::unique_ptr<StatementDriver>> prepare(const char* sql) = 0;
+  // Waits for the outcomes of all statements that were queued.
+  virtual Status settle() = 0;
+  // Whether a statement that had to change a row has changed none, since the last call.
+  virtual bool takeUnchanged() = 0;
   // Whether a failure so far has shown that the stored data are damaged, or that the connection is
   // lost.
   virtual bool damaged() const = 0;

@@ -47,6 +47,7 @@ class Connection {
 
   PGconn* raw() const { return connection_; }
   bool lost() const { return lost_; }
+  bool takeUnchanged() { return std::exchange(unchanged_, false); }
   std::string nextName() { return fmt::format("s{}", ++statements_); }
 
   // A server that has become a replica, or is shutting down, is as good as gone.
@@ -65,19 +66,20 @@ class Connection {
   }
 
   // Called with every statement that is sent without a wait.
-  Status queued() {
-    ++queued_;
-    return queued_ < kMaxQueued ? Status() : settle();
+  Status queued(bool must_change) {
+    queued_.push_back(must_change);
+    return queued_.size() < kMaxQueued ? Status() : settle();
   }
   Status beginQueue() {
-    if (queued_ > 0 || PQpipelineStatus(connection_) == PQ_PIPELINE_ON) return {};
+    if (!queued_.empty() || PQpipelineStatus(connection_) == PQ_PIPELINE_ON) return {};
     return PQenterPipelineMode(connection_) == 1 ? Status() : failure(nullptr);
   }
 
   // Takes the outcomes of all statements that were queued.
   Status settle() {
     if (PQpipelineStatus(connection_) == PQ_PIPELINE_OFF) return {};
-    queued_ = 0;
+    const auto must_change = std::exchange(queued_, {});
+    std::size_t at = 0;
     if (PQpipelineSync(connection_) != 1) return failure(nullptr);
     Status outcome;
     for (;;) {
@@ -88,9 +90,14 @@ class Connection {
       }
       const auto status = PQresultStatus(result.get());
       if (status == PGRES_PIPELINE_SYNC) break;
-      // What follows a failed statement was not run.
-      if (outcome && status != PGRES_PIPELINE_ABORTED && !succeeded(result.get())) {
+      const bool changes = at < must_change.size() && must_change[at];
+      ++at;
+      if (!outcome || status == PGRES_PIPELINE_ABORTED) continue;  // it was not run
+      if (!succeeded(result.get())) {
         outcome = failure(result.get());
+      } else if (changes && std::string_view(PQcmdTuples(result.get())) == "0") {
+        unchanged_ = true;
+        outcome = makeError(entity_, kNothingChanged);
       }
     }
     if (PQexitPipelineMode(connection_) != 1 && outcome) outcome = failure(nullptr);
@@ -101,8 +108,9 @@ class Connection {
   PGconn* const connection_;
   const std::string entity_;
   std::uint64_t statements_ = 0;
-  int queued_ = 0;
+  std::vector<bool> queued_;  // for each statement whether it has to change a row
   bool lost_ = false;
+  bool unchanged_ = false;
 };
 
 // PostgreSQL writes parameters as $1. Quoted text of our statements has no question mark.
@@ -184,13 +192,13 @@ class PostgresStatement final : public StatementDriver {
     return PQntuples(result_.get()) > 0;
   }
 
-  Status queue() override {
+  Status queue(bool must_change) override {
     if (auto status = prepare(); !status) return status;
     if (auto status = connection_->beginQueue(); !status) return status;
     fillParameters();
     const int sent = PQsendQueryPrepared(connection_->raw(), name_.c_str(), count(), starts_.data(),
                                          lengths_.data(), formats_.data(), kBinary);
-    return sent == 1 ? connection_->queued() : connection_->failure(nullptr);
+    return sent == 1 ? connection_->queued(must_change) : connection_->failure(nullptr);
   }
 
   void reset() override {
@@ -282,6 +290,8 @@ class PostgresDatabase final : public DatabaseDriver {
   Result<std::unique_ptr<StatementDriver>> prepare(const char* sql) override {
     return std::make_unique<PostgresStatement>(connection_, sql);
   }
+  Status settle() override { return connection_->settle(); }
+  bool takeUnchanged() override { return connection_->takeUnchanged(); }
   bool damaged() const override { return false; }
   bool lost() const override { return connection_->lost(); }
 

@@ -19,7 +19,7 @@ namespace pingloom::controller {
 constexpr int kConnectSeconds = 3;
 constexpr int kSilenceMs = 5'000;
 constexpr int kStatementMs = 30'000;
-constexpr int kMaxQueued = 256;
+constexpr std::size_t kMaxQueued = 256;
 
 // `entity` names the database in errors.
 Result<std::unique_ptr<DatabaseDriver>> openPostgres(const PostgresPlace& place,

@@ -10,17 +10,22 @@ namespace {
 
 constexpr int kBusyTimeoutMs = 1000;
 
-tl::unexpected<Error> failureOf(sqlite3* database, bool& damaged) {
+// The database's statements set these.
+struct Flags {
+  bool damaged = false;
+  bool unchanged = false;
+};
+
+tl::unexpected<Error> failureOf(sqlite3* database, Flags& flags) {
   const int code = sqlite3_errcode(database) & 0xff;
-  damaged = damaged || code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+  flags.damaged = flags.damaged || code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
   const char* file = sqlite3_db_filename(database, "main");
   return makeError(file == nullptr ? "" : file, sqlite3_errmsg(database));
 }
 
 class SqliteStatement final : public StatementDriver {
  public:
-  SqliteStatement(sqlite3_stmt* statement, bool* damaged)
-      : statement_(statement), damaged_(damaged) {}
+  SqliteStatement(sqlite3_stmt* statement, Flags* flags) : statement_(statement), flags_(flags) {}
   ~SqliteStatement() override { sqlite3_finalize(statement_); }
 
   void bind(int parameter, std::int64_t number) override {
@@ -39,11 +44,14 @@ class SqliteStatement final : public StatementDriver {
     const int code = sqlite3_step(statement_);
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
-    return failureOf(sqlite3_db_handle(statement_), *damaged_);
+    return failureOf(sqlite3_db_handle(statement_), *flags_);
   }
-  Status queue() override {
-    const auto more = step();
-    return more ? Status() : tl::unexpected(more.error());
+  Status queue(bool must_change) override {
+    if (const auto more = step(); !more) return tl::unexpected(more.error());
+    if (!must_change || changed() > 0) return {};
+    flags_->unchanged = true;
+    const char* file = sqlite3_db_filename(sqlite3_db_handle(statement_), "main");
+    return makeError(file == nullptr ? "" : file, kNothingChanged);
   }
   void reset() override {
     sqlite3_reset(statement_);
@@ -62,7 +70,7 @@ class SqliteStatement final : public StatementDriver {
 
  private:
   sqlite3_stmt* const statement_;
-  bool* const damaged_;  // points to the flag of the database
+  Flags* const flags_;
 };
 
 class SqliteDatabase final : public DatabaseDriver {
@@ -72,21 +80,23 @@ class SqliteDatabase final : public DatabaseDriver {
 
   Status execute(const char* sql) override {
     const int code = sqlite3_exec(database_, sql, nullptr, nullptr, nullptr);
-    return code == SQLITE_OK ? Status() : failureOf(database_, *damaged_);
+    return code == SQLITE_OK ? Status() : failureOf(database_, *flags_);
   }
   Result<std::unique_ptr<StatementDriver>> prepare(const char* sql) override {
     sqlite3_stmt* raw = nullptr;
     const int code =
         sqlite3_prepare_v3(database_, sql, -1, SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
-    if (code != SQLITE_OK) return failureOf(database_, *damaged_);
-    return std::make_unique<SqliteStatement>(raw, damaged_.get());
+    if (code != SQLITE_OK) return failureOf(database_, *flags_);
+    return std::make_unique<SqliteStatement>(raw, flags_.get());
   }
-  bool damaged() const override { return *damaged_; }
+  Status settle() override { return {}; }
+  bool takeUnchanged() override { return std::exchange(flags_->unchanged, false); }
+  bool damaged() const override { return flags_->damaged; }
   bool lost() const override { return false; }
 
  private:
-  // Statements point to the flag, and the database may be moved.
-  std::unique_ptr<bool> damaged_ = std::make_unique<bool>(false);
+  // Statements point to them, and the database may be moved.
+  std::unique_ptr<Flags> flags_ = std::make_unique<Flags>();
   sqlite3* const database_;
 };
 

@@ -345,6 +345,25 @@ TEST_F(FencedLedger, ABatchOfAnAgentThatHasMovedCountsOnce) {
   EXPECT_EQ(number("SELECT sequence FROM agents"), 4);
 }
 
+// They are more statements than are queued at once, and the mark of one fails in their middle.
+TEST_F(FencedLedger, OneOfManyBatchesWhoseAgentHasMovedCountsOnce) {
+  Lease a = leaseOf("a");
+  Lease b = leaseOf("b");
+  ASSERT_EQ(join(a), "");
+  ASSERT_EQ(join(b), "");
+  auto at_a = open(a);
+  auto at_b = open(b);
+  ASSERT_EQ(commit(*at_a, "host-100", 1), "");
+  std::vector<LedgerBatch> batches;
+  for (int i = 0; i < 300; ++i) batches.push_back(batchOf("host-" + std::to_string(i), {1, 1}));
+  const auto status = at_b->commit(batches, utcNow());
+  ASSERT_TRUE(status) << status.error().text();
+  EXPECT_EQ(blocks(), 300);
+  EXPECT_EQ(number("SELECT count(*) FROM agents"), 300);
+  EXPECT_EQ(commit(*at_b, "host-100", 2), "");
+  EXPECT_EQ(blocks(), 301);
+}
+
 TEST_F(FencedLedger, OneThatWorksAloneKeepsTheOthersOut) {
   auto alone = Ledger::open({history_.place(), 24 * kHour, 1ULL << 30, nullptr}, utcNow());
   ASSERT_TRUE(alone) << alone.error().text();
