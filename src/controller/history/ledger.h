@@ -114,6 +114,8 @@ class Ledger {
 
   // Whether other controllers share the history, so that this one may have no agents.
   bool shared() const { return options_.fence != nullptr; }
+  // Whether each statement costs a server's answer.
+  bool remote() const { return options_.place.postgres().has_value(); }
   std::uint64_t windowsWritten() const { return windows_written_; }
   // Returns the number of blocks that could not be read or made.
   std::uint64_t blocksDropped() const { return blocks_dropped_; }

@@ -242,11 +242,11 @@ void LedgerWriter::readOne() {
   wakeOwner();
 }
 
-// Trims after each transaction, and once a second when there is none, twice as much as was written,
-// so that it catches up.
+// Trims a file after each transaction, and once a second when there is none, twice as much as was
+// written, so that it catches up. A server is asked once a second, and again while there is more.
 void LedgerWriter::trim(std::size_t just_written) {
   const Nanos now = monotonicNow();
-  if (just_written == 0 && now < trim_due_mono_) return;
+  if ((just_written == 0 || ledger_->remote()) && now < trim_due_mono_) return;
   const auto more = ledger_->trim(kTrimAtLeast + 2 * just_written, utcNow());
   trim_due_mono_ = more && *more ? now : now + kTrimInterval;
   const std::lock_guard lock(mutex_);
@@ -254,10 +254,11 @@ void LedgerWriter::trim(std::size_t just_written) {
   if (!more) status_.last_error = more.error().text();
 }
 
-// Takes turns with the transactions while there is something to roll up.
+// Takes turns with the transactions while there is something to roll up. A server is asked once a
+// second whether there is.
 void LedgerWriter::rollUp(std::size_t just_written) {
   const Nanos started = monotonicNow();
-  if (just_written == 0 && started < roll_up_due_mono_) return;
+  if ((just_written == 0 || ledger_->remote()) && started < roll_up_due_mono_) return;
   Result<std::size_t> done = std::size_t{1};
   while (done && *done > 0 && monotonicNow() - started < kRollUpSlice) {
     done = ledger_->rollUp(utcNow());
