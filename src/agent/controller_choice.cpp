@@ -33,11 +33,13 @@ void ControllerChoice::failed() {
     return;
   }
   at_ = (at_ + 1) % ranked_.size();
+  if (at_ == 0) rounds_ = std::min(rounds_ + 1, kMaxDoublings);
 }
 
 Nanos ControllerChoice::patience() {
   const std::uint64_t random = wire::homeWeight(host_, std::to_string(++attempts_));
-  return kPatience + static_cast<Nanos>(random % static_cast<std::uint64_t>(kSpread));
+  const Nanos first = kPatience + static_cast<Nanos>(random % static_cast<std::uint64_t>(kSpread));
+  return first << rounds_;
 }
 
 }  // namespace pingloom::agent

@@ -71,5 +71,21 @@ TEST(ControllerChoice, AgentsOfADeadControllerComeOneByOne) {
   EXPECT_GT(waits.size(), 40U);
 }
 
+TEST(ControllerChoice, EachRoundWithoutSuccessIsMorePatient) {
+  ControllerChoice choice("gpu-1", kThree);
+  for (const Nanos factor : {1, 2, 4, 4}) {
+    for (int i = 0; i < 3; ++i) {
+      const Nanos patience = choice.patience();
+      EXPECT_GE(patience, factor * ControllerChoice::kPatience);
+      EXPECT_LT(patience, factor * (ControllerChoice::kPatience + ControllerChoice::kSpread));
+      choice.follow("x:1");
+      choice.failed();  // the one that was named is no member of the round
+      choice.failed();
+    }
+  }
+  choice.registered();
+  EXPECT_LT(choice.patience(), ControllerChoice::kPatience + ControllerChoice::kSpread);
+}
+
 }  // namespace
 }  // namespace pingloom::agent::controller_choice_test
