@@ -8,30 +8,26 @@
 
 #include <algorithm>
 #include <boost/program_options/value_semantic.hpp>
-#include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "cluster_answers.h"
 #include "common/duration.h"
 #include "common/fd.h"
 #include "common/log.h"
 #include "common/program.h"
-#include "controller/redis/embedded.h"
 #include "fleet.h"
-#include "http/client.h"
 #include "program_cpu.h"
 #include "shared/clocks.h"
 #include "shared/controller_process.h"
 #include "shared/figures.h"
 #include "shared_history.h"
+#include "shared_redis.h"
 
 namespace pingloom::bench {
 namespace {
@@ -45,25 +41,9 @@ struct Options {
   Nanos window = 2 * kSecond;
   int windows = 5;
   int kills = 3;
+  int restarts = 0;
   std::string postgres;  // the folder of its socket
 };
-
-nlohmann::json ask(const ControllerProcess& controller, const std::string& path) {
-  const auto answer = http::get(controller.url(), path, 10 * kSecond);
-  if (!answer || answer->status != 200) return {};
-  auto json = nlohmann::json::parse(answer->body, nullptr, false);
-  return json.is_object() ? json : nlohmann::json();
-}
-
-bool leads(const ControllerProcess& controller) {
-  return ask(controller, "/api/v1/controllers").value("role", "") == "leader";
-}
-
-// The pairs that a controller shows as measured.
-std::uint64_t shownPairs(const ControllerProcess& controller) {
-  const auto status = ask(controller, "/api/v1/status");
-  return status.contains("pairs") ? status["pairs"].value("ok", std::uint64_t{0}) : 0;
-}
 
 class Bench {
  public:
@@ -74,39 +54,30 @@ class Bench {
   Status run();
 
  private:
-  Status startRedis();
   Status begin(std::size_t controllers);
   void end();
+  Status drain();
   Status commitRows(const std::string& who);
   Status killOne(int round);
+  Status restartAgents();
   Status checkAll();
 
   Options options_;
   FleetShape shape_;
   std::vector<std::unique_ptr<ControllerProcess>> controllers_;
-  std::filesystem::path redis_folder_;
-  std::unique_ptr<controller::EmbeddedRedis> redis_;  // of several controllers
+  std::unique_ptr<SharedRedis> redis_;  // of several controllers
   std::optional<Fleet> fleet_;
   std::vector<double> cost_;  // CPU seconds of all processes for a million rows
   Figures figures_;
 };
 
-Status Bench::startRedis() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "pingloom-bench-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) return makeErrnoError(pattern, "mkdtemp", errno);
-  redis_folder_ = pattern;
-  auto started = controller::EmbeddedRedis::start(
-      {.socket = redis_folder_ / "redis.sock", .folder = redis_folder_});
-  if (!started) return tl::unexpected(started.error());
-  redis_ = std::move(*started);
-  return {};
-}
-
 Status Bench::begin(std::size_t controllers) {
   shape_ = shapeOf(options_.rows, options_.window);
   const bool shared = controllers > 1;
   if (shared) {
-    if (auto status = startRedis(); !status) return status;
+    auto redis = SharedRedis::start();
+    if (!redis) return tl::unexpected(redis.error());
+    redis_ = std::move(*redis);
   }
   const std::string history = shared ? "history: { postgres: { hosts: [" + options_.postgres +
                                            "], database: postgres, user: postgres } }\n"
@@ -119,7 +90,7 @@ Status Bench::begin(std::size_t controllers) {
     }
     if (shared) {
       made->joinCluster(fmt::format("c{}", i));
-      made->useRedis("unix:" + (redis_folder_ / "redis.sock").string());
+      made->useRedis(redis_->target());
     }
     if (auto status = made->start(); !status) return status;
     shape_.controllers.push_back(made->address());
@@ -140,8 +111,12 @@ void Bench::end() {
   fleet_.reset();
   controllers_.clear();
   redis_.reset();
-  std::error_code ignored;
-  if (!redis_folder_.empty()) std::filesystem::remove_all(redis_folder_, ignored);
+}
+
+Status Bench::drain() {
+  const auto took = fleet_->serveUntil("all batches acknowledged", kMaxRecovery,
+                                       [&] { return fleet_->nothingWaits(); });
+  return took ? Status() : tl::unexpected(took.error());
 }
 
 // All agents close their windows at the same moment, as in use: windows are aligned.
@@ -154,9 +129,7 @@ Status Bench::commitRows(const std::string& who) {
   for (int i = 0; i < options_.windows; ++i) {
     const Nanos start = monotonicNow();
     fleet_->closeWindows();
-    const auto took = fleet_->serveUntil("all batches acknowledged", kMaxRecovery,
-                                         [&] { return fleet_->nothingWaits(); });
-    if (!took) return tl::unexpected(took.error());
+    if (auto status = drain(); !status) return status;
     figures_.add(who + ": committed while a window drains", "rows/s",
                  double{1.0} * options_.agents * options_.rows / toSeconds(monotonicNow() - start));
     fleet_->serveFor(std::max<Nanos>(0, start + options_.window - monotonicNow()));
@@ -201,9 +174,7 @@ Status Bench::killOne(int round) {
   if (!home) return tl::unexpected(home.error());
   figures_.add("a controller killed: another one leads after", "ms", toMilliseconds(led_after));
   figures_.add("a controller killed: all agents registered after", "ms", toMilliseconds(*home));
-  const auto drained = fleet_->serveUntil("all batches acknowledged", kMaxRecovery,
-                                          [&] { return fleet_->nothingWaits(); });
-  if (!drained) return tl::unexpected(drained.error());
+  if (auto status = drain(); !status) return status;
   figures_.add("a controller killed: all rows committed after", "ms",
                toMilliseconds(monotonicNow() - start));
   fleet_->closeWindows();
@@ -216,10 +187,27 @@ Status Bench::killOne(int round) {
   return {};
 }
 
+// Kills all agents and starts them again, while each has a window to deliver.
+Status Bench::restartAgents() {
+  fleet_->closeWindows();
+  fleet_->killAll();
+  const Nanos start = monotonicNow();
+  if (auto status = fleet_->startAll(); !status) return status;
+  const auto home = fleet_->serveUntil("all registered again", kMaxRecovery, [&] {
+    return fleet_->allRegistered() && fleet_->allHavePlan(1);
+  });
+  if (!home) return tl::unexpected(home.error());
+  figures_.add("all agents restarted: all registered after", "ms",
+               toMilliseconds(monotonicNow() - start));
+  if (auto status = drain(); !status) return status;
+  figures_.add("all agents restarted: all rows committed after", "ms",
+               toMilliseconds(monotonicNow() - start));
+  fleet_->serveFor(3 * kSecond);  // agents that are not home yet move
+  return {};
+}
+
 Status Bench::checkAll() {
-  const auto drained = fleet_->serveUntil("all batches acknowledged", kMaxRecovery,
-                                          [&] { return fleet_->nothingWaits(); });
-  if (!drained) return tl::unexpected(drained.error());
+  if (auto status = drain(); !status) return status;
   fleet_->closeWindows();
   const std::uint64_t pairs = std::uint64_t{1} * options_.agents * options_.rows;
   for (const auto& each : controllers_) {
@@ -227,9 +215,7 @@ Status Bench::checkAll() {
                                           [&] { return shownPairs(*each) == pairs; });
     if (!whole) return tl::unexpected(whole.error());
   }
-  const auto last = fleet_->serveUntil("all batches acknowledged", kMaxRecovery,
-                                       [&] { return fleet_->nothingWaits(); });
-  if (!last) return tl::unexpected(last.error());
+  if (auto status = drain(); !status) return status;
   const auto history = readSharedHistory(options_.postgres);
   if (!history) return tl::unexpected(history.error());
   const std::uint64_t closed = fleet_->batchesClosed();
@@ -252,6 +238,9 @@ Status Bench::run() {
   if (auto status = begin(options_.controllers); !status) return status;
   if (auto status = commitRows("several"); !status) return status;
   figures_.add("rows for a CPU second, several to one", "", cost_[0] / cost_[1]);
+  for (int i = 0; i < options_.restarts; ++i) {
+    if (auto status = restartAgents(); !status) return status;
+  }
   for (int i = 0; i < options_.kills; ++i) {
     if (auto status = killOne(i); !status) return status;
   }
@@ -277,6 +266,8 @@ int main(const std::vector<std::string>& arguments) {
       "how many windows to measure")("kills",
                                      po::value(&options.kills)->default_value(options.kills),
                                      "how many controllers to kill, one after the other")(
+      "restarts", po::value(&options.restarts)->default_value(options.restarts),
+      "how often to restart all agents at once")(
       "postgres", po::value(&options.postgres)->default_value(options.postgres),
       "the folder of a PostgreSQL server's socket");
   const program::Usage usage{"fleet_cluster", "fleet_cluster [OPTIONS]",
