@@ -103,19 +103,36 @@ PartNumbers differencesOf(const Summary& part, std::uint32_t received) {
           part.max - part.p99};
 }
 
-Status toSummary(const PartNumbers& in, std::uint32_t received, Summary& out) {
-  if (in[0] >= received) return makeError("row", "samples do not match what was received");
-  out.count = received - in[0];
+// Returns whether the numbers are those of a summary. REQUIRES: they are there.
+template <typename Number>
+bool readSummaryAs(const char* at, std::uint32_t received, Summary& out) {
+  std::array<Number, kPartNumbers> in;
+  std::memcpy(in.data(), at, sizeof in);
+  if (in[0] >= received) return false;
+  out.count = received - static_cast<std::uint32_t>(in[0]);
   out.min = in[1];
   out.mean = out.min + in[2];
   out.p50 = out.min + in[3];
   out.p95 = out.p50 + in[4];
   out.p99 = out.p95 + in[5];
   out.max = out.p99 + in[6];
-  const bool ascend = out.min <= out.p50 && out.p50 <= out.p95 && out.p95 <= out.p99 &&
-                      out.p99 <= out.max && out.min <= out.mean && out.mean <= out.max;
-  if (!ascend) return makeError("row", "minimum, mean, percentiles and maximum contradict");
-  return {};
+  if (out.mean > out.max) return false;
+  if constexpr (sizeof(Number) < sizeof(std::uint64_t)) return true;  // no sum can have wrapped
+  return out.min <= out.p50 && out.p50 <= out.p95 && out.p95 <= out.p99 && out.p99 <= out.max &&
+         out.min <= out.mean;
+}
+
+bool readSummary(const char* at, std::size_t bytes, std::uint32_t received, Summary& out) {
+  switch (bytes) {
+    case 1:
+      return readSummaryAs<std::uint8_t>(at, received, out);
+    case 2:
+      return readSummaryAs<std::uint16_t>(at, received, out);
+    case 4:
+      return readSummaryAs<std::uint32_t>(at, received, out);
+    default:
+      return readSummaryAs<std::uint64_t>(at, received, out);
+  }
 }
 
 // The counts that are there, in the order of their bits.
@@ -240,11 +257,10 @@ Status RelayedRowReader::row(Row& out) {
       continue;
     }
     const std::size_t bytes = widthIn(head_, kFirstPartWidth + 2 * part);
-    PartNumbers numbers;
-    readNumbers(at, bytes, numbers);
+    if (!readSummary(at, bytes, out.received, out.*kRowParts[part])) {
+      return makeError("row", "samples do not match what was received, or contradict themselves");
+    }
     at += kPartNumbers * bytes;
-    if (auto status = toSummary(numbers, out.received, out.*kRowParts[part]); !status)
-      return status;
   }
   return {};
 }
