@@ -19,17 +19,45 @@ namespace metric_fields {
 constexpr unsigned kLabel = 1, kGauge = 2, kCounter = 3, kSummary = 4, kHistogram = 7;
 constexpr unsigned kLabelName = 1, kLabelValue = 2;
 constexpr unsigned kValue = 1;  // of Gauge and Counter
+constexpr unsigned kCounterExemplar = 2;
 }  // namespace metric_fields
 namespace histogram_fields {
 constexpr unsigned kCount = 1, kSum = 2, kBucket = 3, kSchema = 5, kZeroThreshold = 6,
-                   kZeroCount = 7, kPositiveSpan = 12, kPositiveDelta = 13;
-constexpr unsigned kBucketCount = 1, kBucketBound = 2;
+                   kZeroCount = 7, kPositiveSpan = 12, kPositiveDelta = 13, kExemplars = 16;
+constexpr unsigned kBucketCount = 1, kBucketBound = 2, kBucketExemplar = 3;
 constexpr unsigned kSpanOffset = 1, kSpanLength = 2;
 }  // namespace histogram_fields
+namespace exemplar_fields {
+constexpr unsigned kLabel = 1, kValue = 2, kTimestamp = 3;
+constexpr unsigned kSeconds = 1, kNanos = 2;  // of google.protobuf.Timestamp
+}  // namespace exemplar_fields
 namespace summary_fields {
 constexpr unsigned kCount = 1, kSum = 2, kQuantile = 3;
 constexpr unsigned kRank = 1, kValue = 2;
 }  // namespace summary_fields
+
+void appendLabels(std::string& out, unsigned field, const LabelText& labels) {
+  std::string label;
+  labels.forEach([&](std::string_view name, std::string_view content) {
+    label.clear();
+    protobuf::appendBytes(label, metric_fields::kLabelName, name);
+    protobuf::appendBytes(label, metric_fields::kLabelValue, content);
+    protobuf::appendBytes(out, field, label);
+  });
+}
+
+void appendExemplar(std::string& out, unsigned field, const MetricExemplar& from) {
+  std::string time;
+  protobuf::appendNumber(time, exemplar_fields::kSeconds,
+                         static_cast<std::uint64_t>(from.time / kSecond));
+  protobuf::appendNumber(time, exemplar_fields::kNanos,
+                         static_cast<std::uint64_t>(from.time % kSecond));
+  std::string made;
+  appendLabels(made, exemplar_fields::kLabel, from.labels);
+  protobuf::appendDouble(made, exemplar_fields::kValue, from.value);
+  protobuf::appendBytes(made, exemplar_fields::kTimestamp, time);
+  protobuf::appendBytes(out, field, made);
+}
 
 // Spans are runs of buckets that follow each other, each with its distance to the previous run.
 void appendNative(std::string& out, const MetricHistogram& from) {
@@ -59,6 +87,9 @@ void appendNative(std::string& out, const MetricHistogram& from) {
                            static_cast<std::int64_t>(count - previous));
     previous = count;
   }
+  for (const MetricExemplar& one : from.exemplars) {
+    appendExemplar(out, histogram_fields::kExemplars, one);
+  }
 }
 
 }  // namespace
@@ -77,13 +108,7 @@ void MetricsProtobuf::family(std::string_view name, std::string_view type, std::
 
 void MetricsProtobuf::addMetric(const LabelText& labels, unsigned field, std::string_view value) {
   std::string made;
-  std::string label;
-  labels.forEach([&](std::string_view name, std::string_view content) {
-    label.clear();
-    protobuf::appendBytes(label, metric_fields::kLabelName, name);
-    protobuf::appendBytes(label, metric_fields::kLabelValue, content);
-    protobuf::appendBytes(made, metric_fields::kLabel, label);
-  });
+  appendLabels(made, metric_fields::kLabel, labels);
   protobuf::appendBytes(made, field, value);
   protobuf::appendBytes(family_, family_fields::kMetric, made);
 }
@@ -94,15 +119,28 @@ void MetricsProtobuf::sample(MetricValue value, const LabelText& labels) {
   addMetric(labels, is_counter_ ? metric_fields::kCounter : metric_fields::kGauge, made);
 }
 
+void MetricsProtobuf::sample(MetricValue value, const LabelText& labels,
+                             const MetricExemplar& exemplar) {
+  if (!is_counter_) return sample(value, labels);
+  std::string made;
+  protobuf::appendDouble(made, metric_fields::kValue, value.number());
+  appendExemplar(made, metric_fields::kCounterExemplar, exemplar);
+  addMetric(labels, metric_fields::kCounter, made);
+}
+
 void MetricsProtobuf::histogram(const MetricHistogram& from, const LabelText& labels) {
   std::string made;
   std::string bucket;
-  const std::uint64_t count = from.cumulate([&](std::size_t i, std::uint64_t below) {
-    bucket.clear();
-    protobuf::appendNumber(bucket, histogram_fields::kBucketCount, below);
-    protobuf::appendDouble(bucket, histogram_fields::kBucketBound, from.bound(i));
-    protobuf::appendBytes(made, histogram_fields::kBucket, bucket);
-  });
+  const std::uint64_t count =
+      from.cumulate([&](std::size_t i, std::uint64_t below, const MetricExemplar* exemplar) {
+        bucket.clear();
+        protobuf::appendNumber(bucket, histogram_fields::kBucketCount, below);
+        protobuf::appendDouble(bucket, histogram_fields::kBucketBound, from.bound(i));
+        if (exemplar != nullptr) {
+          appendExemplar(bucket, histogram_fields::kBucketExemplar, *exemplar);
+        }
+        protobuf::appendBytes(made, histogram_fields::kBucket, bucket);
+      });
   protobuf::appendNumber(made, histogram_fields::kCount, count);
   protobuf::appendDouble(made, histogram_fields::kSum, from.sum);
   // Prometheus reads counts and their differences as signed numbers, and one that is negative makes

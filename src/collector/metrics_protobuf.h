@@ -17,6 +17,8 @@ class MetricsProtobuf : public MetricsWriter {
 
   void family(std::string_view name, std::string_view type, std::string_view help) override;
   void sample(MetricValue value, const LabelText& labels) override;
+  void sample(MetricValue value, const LabelText& labels, const MetricExemplar& exemplar) override;
+  bool hasExemplars() const override { return true; }
   void histogram(const MetricHistogram& histogram, const LabelText& labels) override;
   void summary(const MetricSummary& summary, const LabelText& labels) override;
   std::string take() override;

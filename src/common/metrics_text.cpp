@@ -1,5 +1,7 @@
 #include "common/metrics_text.h"
 
+#include <fmt/format.h>
+
 #include "common/metrics_label.h"
 
 namespace pingloom {
@@ -50,15 +52,33 @@ void MetricsText::sample(MetricValue value, Labels labels) {
   }
   if (labels.size() != 0) text_ += '}';
   text_ += ' ';
-  value.appendTo(text_);
-  text_ += '\n';
+  endLine(value);
 }
 
 void MetricsText::sample(MetricValue value, const LabelText& labels) {
   line(suffix_, value, labels);
 }
 
-void MetricsText::line(std::string_view suffix, MetricValue value, const LabelText& labels) {
+void MetricsText::sample(MetricValue value, const LabelText& labels,
+                         const MetricExemplar& exemplar) {
+  line(suffix_, value, labels, &exemplar);
+}
+
+void MetricsText::endLine(MetricValue value, const MetricExemplar* exemplar) {
+  value.appendTo(text_);
+  if (exemplar != nullptr && hasExemplars()) {
+    text_ += " # {";
+    text_ += exemplar->labels.text();
+    text_ += "} ";
+    MetricValue(exemplar->value).appendTo(text_);
+    fmt::format_to(std::back_inserter(text_), " {}.{:03}", exemplar->time / kSecond,
+                   exemplar->time % kSecond / kMillisecond);
+  }
+  text_ += '\n';
+}
+
+void MetricsText::line(std::string_view suffix, MetricValue value, const LabelText& labels,
+                       const MetricExemplar* exemplar) {
   beginLine(suffix);
   if (!labels.text().empty()) {
     text_ += '{';
@@ -66,14 +86,14 @@ void MetricsText::line(std::string_view suffix, MetricValue value, const LabelTe
     text_ += '}';
   }
   text_ += ' ';
-  value.appendTo(text_);
-  text_ += '\n';
+  endLine(value, exemplar);
 }
 
 void MetricsText::histogram(const MetricHistogram& histogram, const LabelText& labels) {
-  const std::uint64_t count = histogram.cumulate([&](std::size_t i, std::uint64_t below) {
-    line("_bucket", below, labels, "le", histogram.bound(i));
-  });
+  const std::uint64_t count =
+      histogram.cumulate([&](std::size_t i, std::uint64_t below, const MetricExemplar* exemplar) {
+        line("_bucket", below, labels, "le", histogram.bound(i), exemplar);
+      });
   line("_sum", histogram.sum, labels);
   line("_count", count, labels);
 }
@@ -88,7 +108,7 @@ void MetricsText::summary(const MetricSummary& summary, const LabelText& labels)
 }
 
 void MetricsText::line(std::string_view suffix, MetricValue value, const LabelText& labels,
-                       std::string_view further, double number) {
+                       std::string_view further, double number, const MetricExemplar* exemplar) {
   beginLine(suffix);
   text_ += '{';
   text_ += labels.text();
@@ -97,8 +117,7 @@ void MetricsText::line(std::string_view suffix, MetricValue value, const LabelTe
   text_ += "=\"";
   MetricValue(number).appendTo(text_);
   text_ += "\"} ";
-  value.appendTo(text_);
-  text_ += '\n';
+  endLine(value, exemplar);
 }
 
 void MetricsText::finish() {

@@ -21,6 +21,8 @@ class MetricsText : public MetricsWriter {
   using MetricsWriter::sample;
   void sample(MetricValue value, Labels labels) override;
   void sample(MetricValue value, const LabelText& labels) override;
+  void sample(MetricValue value, const LabelText& labels, const MetricExemplar& exemplar) override;
+  bool hasExemplars() const override { return format_ == MetricsFormat::kOpenMetrics; }
   void histogram(const MetricHistogram& histogram, const LabelText& labels) override;
   void summary(const MetricSummary& summary, const LabelText& labels) override;
   std::string take() override { return std::move(text_); }
@@ -40,10 +42,13 @@ class MetricsText : public MetricsWriter {
 
  private:
   void beginLine(std::string_view suffix);
-  void line(std::string_view suffix, MetricValue value, const LabelText& labels);
+  // Ends a line. Only OpenMetrics has exemplars.
+  void endLine(MetricValue value, const MetricExemplar* exemplar = nullptr);
+  void line(std::string_view suffix, MetricValue value, const LabelText& labels,
+            const MetricExemplar* exemplar = nullptr);
   // Writes a line with a further label whose value is a number.
   void line(std::string_view suffix, MetricValue value, const LabelText& labels,
-            std::string_view further, double number);
+            std::string_view further, double number, const MetricExemplar* exemplar = nullptr);
 
   MetricsFormat format_;
   std::string text_;

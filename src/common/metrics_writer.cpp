@@ -68,6 +68,20 @@ double MetricHistogram::bound(std::size_t bucket) const {
   return bucket + 1 < buckets.size() ? upper(bucket) : std::numeric_limits<double>::infinity();
 }
 
+const MetricExemplar* MetricHistogram::exemplarIn(double above, double most) const {
+  const MetricExemplar* latest = nullptr;
+  for (const MetricExemplar& one : exemplars) {
+    const bool within = one.value > above && one.value <= most;
+    if (within && (latest == nullptr || one.time > latest->time)) latest = &one;
+  }
+  return latest;
+}
+
+void MetricsWriter::sample(MetricValue value, const LabelText& labels,
+                           const MetricExemplar& /*exemplar*/) {
+  sample(value, labels);
+}
+
 void MetricsWriter::sample(MetricValue value, Labels labels) {
   LabelText text;
   for (const auto& [name, content] : labels) text.add(name, content);

@@ -7,12 +7,15 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "common/time.h"
 
 namespace pingloom {
 
@@ -69,6 +72,14 @@ struct ProcessMetric {
 // those that the system does not tell.
 std::vector<ProcessMetric> processMetrics();
 
+// A value that a counter or histogram was given, with labels that say which trace it belongs to.
+// The labels have at most 128 characters.
+struct MetricExemplar {
+  LabelText labels;
+  double value = 0;
+  Nanos time = 0;  // UTC
+};
+
 struct MetricHistogram {
   std::span<const std::uint64_t> buckets;
   // The upper bound of a bucket; the last one has none and is not asked for.
@@ -79,9 +90,10 @@ struct MetricHistogram {
   // Only every so many-th bound from the first one is shown, and the last bucket. Native
   // histograms have all. At least 1.
   std::size_t step = 1;
+  std::span<const MetricExemplar> exemplars = {};
 
   // Calls `use(bucket, count)` with the cumulative count, which saturates, of each bucket that is
-  // shown, and returns that of all.
+  // shown, and returns that of all. With a third parameter, it is given the exemplar to show there.
   template <std::invocable<std::size_t, std::uint64_t> Use>
   std::uint64_t cumulate(Use use) const {
     std::uint64_t count = 0;
@@ -91,6 +103,21 @@ struct MetricHistogram {
     }
     return count;
   }
+  template <std::invocable<std::size_t, std::uint64_t, const MetricExemplar*> Use>
+  std::uint64_t cumulate(Use use) const {
+    double above = -std::numeric_limits<double>::infinity();
+    return cumulate([&](std::size_t bucket, std::uint64_t count) {
+      const MetricExemplar* exemplar = nullptr;
+      if (!exemplars.empty()) {
+        const double most = bound(bucket);
+        exemplar = exemplarIn(std::exchange(above, most), most);
+      }
+      use(bucket, count, exemplar);
+    });
+  }
+  // The latest exemplar whose value is above one number and at most another; nullptr: there is
+  // none.
+  const MetricExemplar* exemplarIn(double above, double most) const;
   // The last bucket's bound is infinity.
   double bound(std::size_t bucket) const;
 };
@@ -123,6 +150,10 @@ class MetricsWriter {
   virtual void sample(MetricValue value, const LabelText& labels) = 0;
   virtual void sample(MetricValue value, Labels labels);
   void sample(MetricValue value) { sample(value, Labels{}); }
+  // A counter's sample with an exemplar, which formats that have none leave out.
+  virtual void sample(MetricValue value, const LabelText& labels, const MetricExemplar& exemplar);
+  // Whether the format has exemplars, so that finding them is of use.
+  virtual bool hasExemplars() const { return false; }
   // All samples of a histogram.
   virtual void histogram(const MetricHistogram& histogram, const LabelText& labels) = 0;
   // All samples of a summary.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collector/push/otlp_attribute.h"
+#include "collector/push/otlp_exemplar.h"
 #include "common/protobuf_fields.h"
 
 namespace pingloom::collector {
@@ -18,8 +19,9 @@ constexpr unsigned kName = 1, kDescription = 2, kGauge = 5, kSum = 7, kHistogram
 constexpr unsigned kDataPoints = 1, kTemporality = 2, kMonotonic = 3;
 constexpr unsigned kCumulative = 2;  // a temporality
 constexpr unsigned kTime = 3;        // of all points
-constexpr unsigned kAsDouble = 4, kNumberAttributes = 7;
-constexpr unsigned kCount = 4, kPointSum = 5, kBucketCounts = 6, kBounds = 7, kAttributes = 9;
+constexpr unsigned kAsDouble = 4, kNumberExemplars = 5, kNumberAttributes = 7;
+constexpr unsigned kCount = 4, kPointSum = 5, kBucketCounts = 6, kBounds = 7, kExemplars = 8,
+                   kAttributes = 9;
 // These are fields of a summary's points, whose count and sum are numbered like a histogram's.
 constexpr unsigned kQuantiles = 6, kSummaryAttributes = 7;
 constexpr unsigned kRank = 1, kRankValue = 2;
@@ -47,9 +49,20 @@ void OtlpWriter::appendAttributes(std::string& point, unsigned field, const Labe
 }
 
 void OtlpWriter::sample(MetricValue value, const LabelText& labels) {
+  addNumber(value, labels, nullptr);
+}
+
+void OtlpWriter::sample(MetricValue value, const LabelText& labels,
+                        const MetricExemplar& exemplar) {
+  addNumber(value, labels, &exemplar);
+}
+
+void OtlpWriter::addNumber(MetricValue value, const LabelText& labels,
+                           const MetricExemplar* exemplar) {
   std::string point;
   protobuf::appendFixed64(point, otlp_fields::kTime, static_cast<std::uint64_t>(now_utc_));
   protobuf::appendDouble(point, otlp_fields::kAsDouble, value.number());
+  if (exemplar != nullptr) appendOtlpExemplar(point, otlp_fields::kNumberExemplars, *exemplar);
   appendAttributes(point, otlp_fields::kNumberAttributes, labels);
   addPoint(point);
 }
@@ -70,6 +83,9 @@ void OtlpWriter::histogram(const MetricHistogram& histogram, const LabelText& la
   protobuf::appendDouble(point, otlp_fields::kPointSum, histogram.sum);
   protobuf::appendBytes(point, otlp_fields::kBucketCounts, counts);
   protobuf::appendBytes(point, otlp_fields::kBounds, bounds);
+  for (const MetricExemplar& one : histogram.exemplars) {
+    appendOtlpExemplar(point, otlp_fields::kExemplars, one);
+  }
   appendAttributes(point, otlp_fields::kAttributes, labels);
   addPoint(point);
 }

@@ -25,6 +25,8 @@ class OtlpWriter : public MetricsWriter {
 
   void family(std::string_view name, std::string_view type, std::string_view help) override;
   void sample(MetricValue value, const LabelText& labels) override;
+  void sample(MetricValue value, const LabelText& labels, const MetricExemplar& exemplar) override;
+  bool hasExemplars() const override { return true; }
   void histogram(const MetricHistogram& histogram, const LabelText& labels) override;
   void summary(const MetricSummary& summary, const LabelText& labels) override;
   std::string take() override;
@@ -32,6 +34,7 @@ class OtlpWriter : public MetricsWriter {
  private:
   enum class Kind : std::uint8_t { kGauge, kSum, kHistogram, kSummary };
 
+  void addNumber(MetricValue value, const LabelText& labels, const MetricExemplar* exemplar);
   static void appendAttributes(std::string& point, unsigned field, const LabelText& labels);
   void addPoint(std::string_view point);
   // Writes the points so far as a message.

@@ -30,12 +30,13 @@ class Batches {
  public:
   Batches(std::int64_t now_ms, Nanos now) : now_ms_(now_ms), now_(now) {}
 
-  void add(std::string_view labels, std::uint64_t value_bits) {
+  void add(std::string_view labels, std::uint64_t value_bits, std::string_view exemplars = {}) {
     sample_.clear();
     protobuf::appendFixed64(sample_, kSampleValue, value_bits);
     protobuf::appendNumber(sample_, kSampleTimestamp, static_cast<std::uint64_t>(now_ms_));
     series_ = labels;
     protobuf::appendBytes(series_, kTimeSeriesSamples, sample_);
+    series_ += exemplars;
     protobuf::appendBytes(body_, kRequestSeries, series_);
     if (++samples_ == RemoteWrite::kMaxSamples) close();
   }
@@ -86,7 +87,8 @@ std::vector<PushRequest> RemoteWrite::requests(std::string written, Nanos now_ut
     // A series that exists twice would make the receiver refuse the whole request.
     if (!live.insert(record.labels).second) return;
     batches.add(record.labels,
-                std::isnan(record.value) ? kNormalNan : std::bit_cast<std::uint64_t>(record.value));
+                std::isnan(record.value) ? kNormalNan : std::bit_cast<std::uint64_t>(record.value),
+                record.exemplars);
   });
   forEachRecord(last_, [&](const SeriesRecord& record) {
     if (live.count(record.labels) == 0) batches.add(record.labels, kStaleNan);

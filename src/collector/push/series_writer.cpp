@@ -1,6 +1,7 @@
 #include "collector/push/series_writer.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 
@@ -12,13 +13,32 @@ namespace {
 constexpr std::string_view kJob = "pingloom-collector";
 constexpr std::string_view kNameLabel = "__name__";
 
-// Fields of Prometheus' messages TimeSeries and Label (prompb/types.proto).
+// Fields of Prometheus' messages TimeSeries, Label and Exemplar (prompb/types.proto).
 constexpr unsigned kTimeSeriesLabels = 1;
+constexpr unsigned kTimeSeriesExemplars = 3;
 constexpr unsigned kLabelName = 1;
 constexpr unsigned kLabelValue = 2;
+constexpr unsigned kExemplarLabels = 1, kExemplarValue = 2, kExemplarTimestamp = 3;
+
+// The sizes of a record's labels and exemplars, which follow it.
+using RecordHead = std::array<std::uint32_t, 2>;
 
 void appendPlain(std::string& out, const void* bytes, std::size_t size) {
   out.append(static_cast<const char*>(bytes), size);
+}
+
+void appendExemplarField(std::string& out, const MetricExemplar& exemplar) {
+  std::string made;
+  exemplar.labels.forEach([&](std::string_view name, std::string_view value) {
+    std::string label;
+    protobuf::appendBytes(label, kLabelName, name);
+    protobuf::appendBytes(label, kLabelValue, value);
+    protobuf::appendBytes(made, kExemplarLabels, label);
+  });
+  protobuf::appendDouble(made, kExemplarValue, exemplar.value);
+  protobuf::appendNumber(made, kExemplarTimestamp,
+                         static_cast<std::uint64_t>(exemplar.time / kMillisecond));
+  protobuf::appendBytes(out, kTimeSeriesExemplars, made);
 }
 
 }  // namespace
@@ -47,10 +67,20 @@ void SeriesWriter::setLabels(const LabelText& labels, std::string_view further) 
   std::sort(labels_.begin(), labels_.end());
 }
 
-void SeriesWriter::append(std::string_view suffix, std::string_view further, double value) {
+void SeriesWriter::append(std::string_view suffix, std::string_view further, double value,
+                          const MetricExemplar* exemplar) {
   const std::size_t begin = records_.size();
-  std::uint32_t size = 0;
-  appendPlain(records_, &size, sizeof size);
+  RecordHead head{};
+  appendPlain(records_, head.data(), sizeof head);
+  appendLabels(suffix, further);
+  head[0] = static_cast<std::uint32_t>(records_.size() - begin - sizeof head);
+  if (exemplar != nullptr) appendExemplarField(records_, *exemplar);
+  head[1] = static_cast<std::uint32_t>(records_.size() - begin - sizeof head - head[0]);
+  std::memcpy(records_.data() + begin, head.data(), sizeof head);
+  appendPlain(records_, &value, sizeof value);
+}
+
+void SeriesWriter::appendLabels(std::string_view suffix, std::string_view further) {
   std::string label;
   for (const auto& [name, content] : labels_) {
     std::string_view shown = content;
@@ -66,9 +96,6 @@ void SeriesWriter::append(std::string_view suffix, std::string_view further, dou
     protobuf::appendBytes(label, kLabelValue, shown);
     protobuf::appendBytes(records_, kTimeSeriesLabels, label);
   }
-  size = static_cast<std::uint32_t>(records_.size() - begin - sizeof size);
-  std::memcpy(records_.data() + begin, &size, sizeof size);
-  appendPlain(records_, &value, sizeof value);
 }
 
 void SeriesWriter::sample(MetricValue value, const LabelText& labels) {
@@ -76,13 +103,20 @@ void SeriesWriter::sample(MetricValue value, const LabelText& labels) {
   append("", "", value.number());
 }
 
+void SeriesWriter::sample(MetricValue value, const LabelText& labels,
+                          const MetricExemplar& exemplar) {
+  setLabels(labels, "");
+  append("", "", value.number(), &exemplar);
+}
+
 void SeriesWriter::histogram(const MetricHistogram& histogram, const LabelText& labels) {
   setLabels(labels, "le");
-  const std::uint64_t count = histogram.cumulate([&](std::size_t bucket, std::uint64_t below) {
-    std::string le;
-    MetricValue(histogram.bound(bucket)).appendTo(le);
-    append("_bucket", le, static_cast<double>(below));
-  });
+  const std::uint64_t count = histogram.cumulate(
+      [&](std::size_t bucket, std::uint64_t below, const MetricExemplar* exemplar) {
+        std::string le;
+        MetricValue(histogram.bound(bucket)).appendTo(le);
+        append("_bucket", le, static_cast<double>(below), exemplar);
+      });
   append("_sum", "", histogram.sum);
   append("_count", "", static_cast<double>(count));
 }
@@ -100,13 +134,16 @@ void SeriesWriter::summary(const MetricSummary& summary, const LabelText& labels
 
 void forEachRecord(std::string_view records, const std::function<void(const SeriesRecord&)>& use) {
   while (!records.empty()) {
-    std::uint32_t size = 0;
+    RecordHead head{};
     SeriesRecord record;
-    std::memcpy(&size, records.data(), sizeof size);
-    record.labels = records.substr(sizeof size, size);
-    std::memcpy(&record.value, records.data() + sizeof size + size, sizeof record.value);
+    std::memcpy(head.data(), records.data(), sizeof head);
+    records.remove_prefix(sizeof head);
+    record.labels = records.substr(0, head[0]);
+    record.exemplars = records.substr(head[0], head[1]);
+    records.remove_prefix(std::size_t{head[0]} + head[1]);
+    std::memcpy(&record.value, records.data(), sizeof record.value);
+    records.remove_prefix(sizeof record.value);
     use(record);
-    records.remove_prefix(sizeof size + size + sizeof record.value);
   }
 }
 

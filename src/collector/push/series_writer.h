@@ -1,7 +1,7 @@
-// Writes metrics as series for remote write: each sample as a record of the labels of its series,
-// encoded, and its value. A series has the labels `job` and `instance` that a scrape would have
-// given it; if it has one of these itself, that becomes exported_job or exported_instance. One
-// thread.
+// Writes metrics as series for remote write: each sample as a record of the labels of its series
+// and of its exemplar, both encoded, and its value. A series has the labels `job` and `instance`
+// that a scrape would have given it; if it has one of these itself, that becomes exported_job or
+// exported_instance. One thread.
 #pragma once
 
 #include <functional>
@@ -23,6 +23,8 @@ class SeriesWriter : public MetricsWriter {
 
   void family(std::string_view name, std::string_view type, std::string_view help) override;
   void sample(MetricValue value, const LabelText& labels) override;
+  void sample(MetricValue value, const LabelText& labels, const MetricExemplar& exemplar) override;
+  bool hasExemplars() const override { return true; }
   void histogram(const MetricHistogram& histogram, const LabelText& labels) override;
   void summary(const MetricSummary& summary, const LabelText& labels) override;
   std::string take() override { return std::move(records_); }
@@ -31,7 +33,9 @@ class SeriesWriter : public MetricsWriter {
   // `further` is a label whose value append() is given; empty: there is none.
   void setLabels(const LabelText& labels, std::string_view further);
   // Appends a record of the labels that were set, with these two in their places.
-  void append(std::string_view suffix, std::string_view further, double value);
+  void append(std::string_view suffix, std::string_view further, double value,
+              const MetricExemplar* exemplar = nullptr);
+  void appendLabels(std::string_view suffix, std::string_view further);
 
   const std::string instance_;
   std::string name_;
@@ -42,7 +46,8 @@ class SeriesWriter : public MetricsWriter {
 
 // A record in what a SeriesWriter has written, which owns the bytes.
 struct SeriesRecord {
-  std::string_view labels;  // the fields `labels` of a TimeSeries
+  std::string_view labels;     // the fields `labels` of a TimeSeries
+  std::string_view exemplars;  // the fields `exemplars`
   double value = 0;
 };
 

@@ -49,6 +49,50 @@ TEST(MetricsProtobuf, ANativeHistogramHasSpansAndDeltas) {
   EXPECT_EQ(out.take().size(), text.size() - native.size()) << "the classic one only";
 }
 
+MetricExemplar someExemplar() {
+  MetricExemplar made;
+  made.labels.add("t", "x");
+  made.value = 2;
+  made.time = 3 * kSecond + 5;
+  return made;
+}
+// Exemplar { label { name: "t" value: "x" } value: 2 timestamp { seconds: 3 nanos: 5 } }
+const std::string kExemplar =
+    "\x0a\x06\x0a\x01t\x12\x01x\x11\x00\x00\x00\x00\x00\x00\x00\x40\x1a\x04\x08\x03\x10\x05"s;
+
+TEST(MetricsProtobuf, ACounterHasAnExemplar) {
+  MetricsProtobuf out;
+  out.family("c", "counter", "");
+  out.sample(2, LabelText{}, someExemplar());
+  // Counter { value: 2 exemplar {} }
+  EXPECT_TRUE(
+      out.take().ends_with("\x1a\x22\x09\x00\x00\x00\x00\x00\x00\x00\x40\x12\x17"s + kExemplar));
+  out.family("g", "gauge", "");
+  out.sample(2, LabelText{}, someExemplar());
+  EXPECT_EQ(out.take().find(kExemplar), std::string::npos) << "gauges have none";
+}
+
+TEST(MetricsProtobuf, ABucketAndANativeHistogramHaveExemplars) {
+  const std::array<std::uint64_t, 3> counts{0, 1, 0};
+  const auto upper = [](std::size_t bucket) { return static_cast<double>(1 << bucket); };
+  const MetricExemplar exemplar = someExemplar();
+  MetricHistogram histogram{counts, upper, 2};
+  histogram.exemplars = {&exemplar, 1};
+  MetricsProtobuf out;
+  out.family("h", "histogram", "");
+  out.histogram(histogram, LabelText{});
+  // Bucket { cumulative_count: 1 upper_bound: 2 exemplar {} }
+  const std::string bucket =
+      "\x1a\x24\x08\x01\x11\x00\x00\x00\x00\x00\x00\x00\x40\x1a\x17"s + kExemplar;
+  const std::string classic = out.take();
+  EXPECT_NE(classic.find(bucket), std::string::npos) << testing::PrintToString(classic);
+  EXPECT_EQ(classic.find(kExemplar), classic.rfind(kExemplar));
+  histogram.native_schema = 0;
+  out.family("h", "histogram", "");
+  out.histogram(histogram, LabelText{});
+  EXPECT_TRUE(out.take().ends_with("\x82\x01\x17"s + kExemplar)) << "field 16";
+}
+
 TEST(MetricsProtobuf, ASummaryHasQuantiles) {
   MetricsProtobuf out;
   out.family("s", "summary", "");

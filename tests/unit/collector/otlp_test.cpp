@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "collector/push/otlp_writer.h"
 
@@ -60,6 +64,52 @@ TEST(Otlp, ASummaryHasNoTemporality) {
             "\x32\x12\x09\x00\x00\x00\x00\x00\x00\xe0\x3f\x11\x00\x00\x00\x00\x00\x00\xf0\x3f"
             "\x3a\x08\x0a\x01x\x12\x03\x0a\x01y"s)
       << testing::PrintToString(metric);
+}
+
+// Writes a sample of a counter with an exemplar that has these labels.
+std::string withExemplar(const std::vector<std::pair<std::string, std::string>>& labels) {
+  MetricExemplar exemplar;
+  for (const auto& [name, value] : labels) exemplar.labels.add(name, value);
+  exemplar.value = 2;
+  exemplar.time = 5;
+  OtlpWriter out(1);
+  out.family("c", "counter", "");
+  out.sample(3, LabelText{}, exemplar);
+  return out.take();
+}
+
+TEST(Otlp, ExemplarsHaveIds) {
+  using namespace std::string_literals;
+  // Exemplar { time_unix_nano: 5 as_double: 2 ... }
+  const std::string head =
+      "\x11\x05\x00\x00\x00\x00\x00\x00\x00\x19\x00\x00\x00\x00\x00\x00\x00\x40"s;
+  const std::string trace =
+      "\x2a\x10\x4b\xf9\x2f\x35\x77\xb3\x4d\xa6\xa3\xce\x92\x9d\x0e\x0e\x47\x36"s;
+  const std::string span = "\x22\x08\x00\xf0\x67\xaa\x0b\xa9\x02\xb7"s;
+  const std::string attribute = "\x3a\x08\x0a\x01x\x12\x03\x0a\x01y"s;
+  EXPECT_NE(withExemplar({{"trace_id", "4bf92f3577B34da6a3ce929d0e0e4736"},
+                          {"span_id", "00f067aa0ba902b7"},
+                          {"x", "y"}})
+                .find("\x2a\x38"s + head + trace + span + attribute),
+            std::string::npos);
+  for (const char* no_id :
+       {"4bf92f35", "4bf92f3577b34da6a3ce929d0e0e473g", "00000000000000000000000000000000"}) {
+    EXPECT_NE(withExemplar({{"trace_id", no_id}}).find(no_id), std::string::npos)
+        << "it is an attribute";
+  }
+}
+
+TEST(Otlp, HistogramsHaveExemplars) {
+  using namespace std::string_literals;
+  MetricExemplar exemplar;
+  exemplar.labels.add("x", "y");
+  const std::array<std::uint64_t, 2> counts{1, 0};
+  MetricHistogram histogram{counts, [](std::size_t) { return 1.0; }, 1};
+  histogram.exemplars = {&exemplar, 1};
+  OtlpWriter out(1);
+  out.family("h", "histogram", "");
+  out.histogram(histogram, LabelText{});
+  EXPECT_TRUE(out.take().find("\x42\x1c\x11"s) != std::string::npos) << "field 8";
 }
 
 TEST(Otlp, ReadsWhatIsRejected) {

@@ -155,6 +155,37 @@ TEST_F(RemoteWriteTest, SummariesAreTheirSeries) {
                           Pair("wait_seconds_count", 7), Pair("load,quantile=mine", 1)));
 }
 
+TEST_F(RemoteWriteTest, ExemplarsAreThoseOfTheirSeries) {
+  using namespace std::string_literals;
+  MetricExemplar exemplar;
+  exemplar.labels.add("t", "x");
+  exemplar.value = 2;
+  exemplar.time = 5 * kMillisecond;
+  // TimeSeries { exemplars { labels { name: "t" value: "x" } value: 2 timestamp: 5 } }
+  const std::string field =
+      "\x1a\x13\x0a\x06\x0a\x01t\x12\x01x\x11\x00\x00\x00\x00\x00\x00\x00\x40\x18\x05"s;
+  const auto plain = [&](std::string written) {
+    const auto requests = format.requests(std::move(written), kSecond, 0);
+    std::string body;
+    EXPECT_TRUE(snappy::Uncompress(requests.at(0).body.data(), requests[0].body.size(), &body));
+    return body;
+  };
+  const auto out = format.writer(0)();
+  out->family("c_total", "counter", "");
+  out->sample(3, LabelText{}, exemplar);
+  EXPECT_TRUE(plain(out->take()).ends_with(field));
+  out->family("h", "histogram", "");
+  const std::array<std::uint64_t, 2> counts{1, 1};
+  MetricHistogram histogram{counts, [](std::size_t) { return 1.0; }, 3};
+  histogram.exemplars = {&exemplar, 1};
+  out->histogram(histogram, LabelText{});
+  const std::string body = plain(out->take());  // with the end of c_total
+  const std::size_t at = body.find(field);
+  EXPECT_EQ(at, body.rfind(field)) << "one bucket has it";
+  EXPECT_GT(at, body.find("+Inf"));
+  EXPECT_LT(at, body.find("h_sum"));
+}
+
 TEST_F(RemoteWriteTest, ASeriesThatEndsIsMarkedOnce) {
   EXPECT_EQ(push({{"a", 1}, {"b", 2}}, kSecond).size(), 2U);
   const Series second = push({{"a", 1}}, 2 * kSecond);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace pingloom {
 namespace {
@@ -113,6 +114,57 @@ TEST(MetricsText, BucketsAreCumulative) {
             "wait_seconds_bucket{host=\"a\\\"b\",pid=\"5\",le=\"+Inf\"} 3\n"
             "wait_seconds_sum{host=\"a\\\"b\",pid=\"5\"} 0\n"
             "wait_seconds_count{host=\"a\\\"b\",pid=\"5\"} 3\n");
+}
+
+// Values 0.1 (twice), 0.5 and 7.
+std::vector<MetricExemplar> someExemplars() {
+  std::vector<MetricExemplar> made(4);
+  made[0].labels.add("trace_id", "older");
+  made[1].labels.add("trace_id", "a\"b");
+  made[1].labels.add("span_id", "c\\");
+  made[2].labels.add("trace_id", "c");
+  made[3].labels.add("trace_id", "d");
+  made[0].value = made[1].value = 0.1;
+  made[2].value = 0.5;
+  made[3].value = 7;
+  made[0].time = 1'700'000'000 * kSecond;
+  made[1].time = made[2].time = made[3].time = made[0].time + 7 * kMillisecond + 5;
+  return made;
+}
+
+TEST(MetricsText, OpenMetricsHasExemplarsAtBucketsAndCounters) {
+  const auto upper = [](std::size_t bucket) { return 0.25 * static_cast<double>(bucket + 1); };
+  const std::array<std::uint64_t, 4> counts{2, 1, 0, 1};
+  const auto exemplars = someExemplars();
+  MetricHistogram histogram{counts, upper, 2.5};
+  histogram.exemplars = exemplars;
+  const auto written = [&](MetricsFormat format) {
+    MetricsText out(format);
+    EXPECT_EQ(out.hasExemplars(), format == MetricsFormat::kOpenMetrics);
+    out.family("h", "histogram", "");
+    out.histogram(histogram, LabelText{});
+    out.family("c_total", "counter", "");
+    out.sample(3, LabelText{}, exemplars[2]);
+    return out.take();
+  };
+  const std::string last = " # {trace_id=\"c\"} 0.5 1700000000.007\n";
+  EXPECT_EQ(written(MetricsFormat::kOpenMetrics),
+            "# TYPE h histogram\n"
+            "h_bucket{le=\"0.25\"} 2 # {trace_id=\"a\\\"b\",span_id=\"c\\\\\"} 0.1 1700000000.007\n"
+            "h_bucket{le=\"0.5\"} 3" +
+                last +
+                "h_bucket{le=\"0.75\"} 3\n"
+                "h_bucket{le=\"+Inf\"} 4 # {trace_id=\"d\"} 7 1700000000.007\n"
+                "h_sum 2.5\n"
+                "h_count 4\n"
+                "# TYPE c counter\n"
+                "c_total 3" +
+                last);
+  EXPECT_EQ(written(MetricsFormat::kPrometheus).find('{' + std::string("trace_id")),
+            std::string::npos);
+  histogram.step = 2;  // the first bucket, the third and the last
+  EXPECT_THAT(written(MetricsFormat::kOpenMetrics), HasSubstr("h_bucket{le=\"0.75\"} 3" + last))
+      << "the exemplar is that of the bucket that is shown";
 }
 
 TEST(MetricsText, BucketsSaturate) {
