@@ -61,6 +61,27 @@ enum pingloom_metric_kind {
   PINGLOOM_SUMMARY = 5
 };
 
+/* An exemplar: one of the values that a metric was given, with labels that say which trace it
+ * belongs to. Exemplars follow the slots of a counter or histogram that has them. The exemplar of a
+ * value in bucket i of n is number i * PINGLOOM_HISTOGRAM_EXEMPLARS / n of its histogram, so rare
+ * large values stay beside frequent small ones. */
+#define PINGLOOM_COUNTER_EXEMPLARS 1
+#define PINGLOOM_HISTOGRAM_EXEMPLARS 4
+#define PINGLOOM_EXEMPLAR_SLOTS 16
+#define PINGLOOM_EXEMPLAR_LABEL_BYTES 96
+
+struct pingloom_exemplar {
+  uint64_t checksum; /* FNV-1a with 64 bits of the following bytes, see docs/page-format.md */
+  uint64_t sequence; /* 0: there is none yet; odd: it is being written */
+  uint64_t time;     /* nanoseconds since 1970-01-01 UTC */
+  double value;
+  /* For each label u8 length, name, u8 length, value; 0 follows the last one if there is room. */
+  uint8_t labels[PINGLOOM_EXEMPLAR_LABEL_BYTES];
+};
+
+PINGLOOM_STATIC_ASSERT(sizeof(struct pingloom_exemplar) == PINGLOOM_EXEMPLAR_SLOTS * 8,
+                       "page-format.md");
+
 /* A log-linear histogram of whole numbers: every power of two from 2^lowest to 2^highest is divided
  * into 2^precision buckets of the same width. One bucket lies below them and one above. Slot 0 of a
  * histogram is the sum of all values (modulo 2^64), and bucket i is slot 1 + i. The number of

@@ -38,7 +38,8 @@ enum pingloom_error {
   PINGLOOM_NO_AGENT = 6,  /* there is no agent (yet); the library retries */
   PINGLOOM_REFUSED = 7,   /* the agent refused something and gave a reason */
   PINGLOOM_BAD_AGENT = 8, /* the agent's answers are malformed; the connection was closed */
-  PINGLOOM_NO_METRIC = 9, /* only pingloom_metric_remove returns it: there is no such metric */
+  /* Only pingloom_metric_remove and pingloom_exemplars_make return it: there is no such metric. */
+  PINGLOOM_NO_METRIC = 9,
 };
 
 struct pingloom_label {
@@ -102,6 +103,10 @@ typedef struct pingloom_group {
 /* Gives a metric cache lines of its own, for one that a thread updates very often while other
  * threads update its neighbours. */
 #define PINGLOOM_OWN_LINE 1u
+/* Gives a counter or histogram room for exemplars, see pingloom_exemplars_make(). A counter takes
+ * 16 slots more, and a histogram 64. An agent or collector that is too old for exemplars shows the
+ * metric without them. */
+#define PINGLOOM_EXEMPLARS 2u
 
 struct pingloom_metric {
   const char* name; /* [a-zA-Z_:][a-zA-Z0-9_:]*, at most 128 bytes */
@@ -109,7 +114,7 @@ struct pingloom_metric {
   const struct pingloom_label* labels;
   size_t label_count;
   const pingloom_group* group; /* NULL: in no group */
-  unsigned options;            /* PINGLOOM_OWN_LINE or 0 */
+  unsigned options;            /* PINGLOOM_OWN_LINE | PINGLOOM_EXEMPLARS, or 0 */
   /* The shape is for histograms only. Their values are whole numbers, for example nanoseconds. A
    * shape has at most PINGLOOM_PAGE_SLOTS slots. All 0 means {10, 34, 2}, which is 1 us to 17 s in
    * nanoseconds. */
@@ -148,6 +153,11 @@ typedef struct pingloom_summary { /* one thread at a time may set it */
   size_t quantile_count;
 } pingloom_summary;
 
+typedef struct pingloom_exemplars { /* any thread may use it */
+  uint64_t* slots;
+  size_t count;
+} pingloom_exemplars;
+
 /* The handle is usable whatever the function returns. After an error it is inert: it writes where
  * nobody reads. The same name and labels give the same slots again. */
 PINGLOOM_API int pingloom_counter_make(pingloom_pages* pages, const struct pingloom_metric* metric,
@@ -176,6 +186,12 @@ PINGLOOM_API int pingloom_bounded_histogram_make(pingloom_pages* pages,
 PINGLOOM_API int pingloom_summary_make(pingloom_pages* pages, const struct pingloom_metric* metric,
                                        const double* quantiles, size_t quantile_count,
                                        pingloom_summary* summary);
+/* Finds the exemplars of the counter or histogram with this name and these labels, which was made
+ * with PINGLOOM_EXEMPLARS; the rest of `metric` does not matter. After an error the handle is
+ * inert. It returns PINGLOOM_NO_METRIC if there is no such metric. */
+PINGLOOM_API int pingloom_exemplars_make(pingloom_pages* pages,
+                                         const struct pingloom_metric* metric,
+                                         pingloom_exemplars* exemplars);
 /* An info has no value. It consists of its labels, for example a version. */
 PINGLOOM_API int pingloom_info_make(pingloom_pages* pages, const struct pingloom_metric* metric);
 /* Ends the metric with this name and these labels, whatever its kind; the rest of `metric` does not
@@ -239,10 +255,9 @@ static inline void pingloom_shared_histogram_observe(pingloom_shared_histogram h
   pingloom_slot_share_(histogram.slots + 1 + pingloom_histogram_bucket(histogram.shape, value), 1);
 }
 
-/* `value` has the unit of the name and is put into a bucket. `units` is what is added to the sum:
- * the value divided by the metric's unit. */
-static inline void pingloom_bounded_histogram_observe(pingloom_bounded_histogram histogram,
-                                                      double value, uint64_t units) {
+/* Returns the bucket of a value, which has the unit of the name. */
+static inline size_t pingloom_bounded_histogram_bucket(pingloom_bounded_histogram histogram,
+                                                       double value) {
   size_t low = 0, high = histogram.bound_count;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
@@ -252,8 +267,15 @@ static inline void pingloom_bounded_histogram_observe(pingloom_bounded_histogram
       low = middle + 1;
     }
   }
+  return low;
+}
+/* `value` has the unit of the name and is put into a bucket. `units` is what is added to the sum:
+ * the value divided by the metric's unit. */
+static inline void pingloom_bounded_histogram_observe(pingloom_bounded_histogram histogram,
+                                                      double value, uint64_t units) {
+  const size_t bucket = pingloom_bounded_histogram_bucket(histogram, value);
   pingloom_slot_share_(histogram.slots, units);
-  pingloom_slot_share_(histogram.slots + 1 + low, 1);
+  pingloom_slot_share_(histogram.slots + 1 + bucket, 1);
 }
 /* Sets all of a histogram that is counted elsewhere: `buckets` are bound_count + 1 counts, each of
  * its own bucket, and `sum` is in units. An inert histogram has one bucket. */
@@ -264,6 +286,65 @@ static inline void pingloom_bounded_histogram_set(pingloom_bounded_histogram his
   for (i = 0; i <= histogram.bound_count; ++i) {
     __atomic_store_n(histogram.slots + 1 + i, buckets[i], __ATOMIC_RELAXED);
   }
+}
+
+/* ---- Updating metrics with exemplars ----
+ *
+ * An exemplar says which trace a value belongs to: {"trace_id", "4bf9..."}, {"span_id", "00f0..."}.
+ * These functions count the value whatever they return. They return PINGLOOM_BAD_ARGUMENT and keep
+ * no exemplar if the labels are none, or have more than PINGLOOM_EXEMPLAR_LABEL_BYTES bytes with
+ * two for each label, or are not labels. A counter keeps its last exemplar, and a histogram one for
+ * each quarter of its buckets. They never wait: while two threads write the same exemplar, that of
+ * one is dropped. One costs some hundred nanoseconds, so give one where a trace is sampled. */
+
+/* Keeps an exemplar that belongs to a value counted elsewhere. `part` of `parts` is the value's
+ * bucket, and 0 of 1 for a counter. `value` is in units; that of a bounded histogram has the unit
+ * of the name. `time` is in nanoseconds since 1970, and 0 means now. */
+PINGLOOM_API int pingloom_exemplar_put(const pingloom_exemplars* exemplars, size_t part,
+                                       size_t parts, double value, uint64_t time,
+                                       const struct pingloom_label* labels, size_t label_count);
+
+static inline int pingloom_counter_add_exemplar(pingloom_counter counter,
+                                                pingloom_exemplars exemplars, uint64_t n,
+                                                const struct pingloom_label* labels,
+                                                size_t label_count) {
+  pingloom_counter_add(counter, n);
+  return pingloom_exemplar_put(&exemplars, 0, 1, (double)n, 0, labels, label_count);
+}
+static inline int pingloom_shared_counter_add_exemplar(pingloom_shared_counter counter,
+                                                       pingloom_exemplars exemplars, uint64_t n,
+                                                       const struct pingloom_label* labels,
+                                                       size_t label_count) {
+  pingloom_shared_counter_add(counter, n);
+  return pingloom_exemplar_put(&exemplars, 0, 1, (double)n, 0, labels, label_count);
+}
+static inline int pingloom_histogram_observe_exemplar(pingloom_histogram histogram,
+                                                      pingloom_exemplars exemplars, uint64_t value,
+                                                      const struct pingloom_label* labels,
+                                                      size_t label_count) {
+  pingloom_histogram_observe(histogram, value);
+  return pingloom_exemplar_put(&exemplars, pingloom_histogram_bucket(histogram.shape, value),
+                               pingloom_histogram_buckets(histogram.shape), (double)value, 0,
+                               labels, label_count);
+}
+static inline int pingloom_shared_histogram_observe_exemplar(pingloom_shared_histogram histogram,
+                                                             pingloom_exemplars exemplars,
+                                                             uint64_t value,
+                                                             const struct pingloom_label* labels,
+                                                             size_t label_count) {
+  pingloom_shared_histogram_observe(histogram, value);
+  return pingloom_exemplar_put(&exemplars, pingloom_histogram_bucket(histogram.shape, value),
+                               pingloom_histogram_buckets(histogram.shape), (double)value, 0,
+                               labels, label_count);
+}
+static inline int pingloom_bounded_histogram_observe_exemplar(pingloom_bounded_histogram histogram,
+                                                              pingloom_exemplars exemplars,
+                                                              double value, uint64_t units,
+                                                              const struct pingloom_label* labels,
+                                                              size_t label_count) {
+  pingloom_bounded_histogram_observe(histogram, value, units);
+  return pingloom_exemplar_put(&exemplars, pingloom_bounded_histogram_bucket(histogram, value),
+                               histogram.bound_count + 1, value, 0, labels, label_count);
 }
 
 /* Sets all of a summary: how many values there were since the beginning, their sum, and the value
@@ -319,6 +400,17 @@ PINGLOOM_API void pingloom_call_bounded_histogram_observe(
     const pingloom_bounded_histogram* histogram, double value, uint64_t units);
 PINGLOOM_API void pingloom_call_bounded_histogram_set(const pingloom_bounded_histogram* histogram,
                                                       const uint64_t* buckets, uint64_t sum);
+PINGLOOM_API int pingloom_call_shared_counter_add_exemplar(const pingloom_shared_counter* counter,
+                                                           const pingloom_exemplars* exemplars,
+                                                           uint64_t n,
+                                                           const struct pingloom_label* labels,
+                                                           size_t label_count);
+PINGLOOM_API int pingloom_call_shared_histogram_observe_exemplar(
+    const pingloom_shared_histogram* histogram, const pingloom_exemplars* exemplars, uint64_t value,
+    const struct pingloom_label* labels, size_t label_count);
+PINGLOOM_API int pingloom_call_bounded_histogram_observe_exemplar(
+    const pingloom_bounded_histogram* histogram, const pingloom_exemplars* exemplars, double value,
+    uint64_t units, const struct pingloom_label* labels, size_t label_count);
 PINGLOOM_API void pingloom_call_summary_set(const pingloom_summary* summary, uint64_t count,
                                             double sum, const double* values);
 PINGLOOM_API void pingloom_call_group_begin(const pingloom_group* group);

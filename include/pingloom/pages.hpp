@@ -13,6 +13,8 @@
 
 #include <pingloom/pages.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -29,11 +31,50 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 
 class Pages;
 
+// The exemplars of a counter or histogram with MetricOptions::exemplars, see pages.h. Without that,
+// and with labels that an exemplar cannot have, values are counted and no exemplar is kept.
+class Exemplars {
+ public:
+  // See pingloom_exemplar_put. Returns whether the labels can be an exemplar's.
+  bool put(std::size_t part, std::size_t parts, double value, std::uint64_t time,
+           const Labels& labels) const {
+    return with(labels, [&](const pingloom_label* first, std::size_t count) {
+      return pingloom_exemplar_put(&handle_, part, parts, value, time, first, count);
+    });
+  }
+
+ private:
+  friend class Pages;
+  friend class Counter;
+  friend class SharedCounter;
+  friend class Histogram;
+  friend class SharedHistogram;
+  friend class BoundedHistogram;
+  // Updates with at most as many labels as have room. More of them are none.
+  template <typename Update>
+  static bool with(const Labels& labels, Update update) {
+    std::array<pingloom_label, PINGLOOM_EXEMPLAR_LABEL_BYTES / 3> pointers;
+    const bool few = labels.size() <= pointers.size();
+    const std::size_t count = few ? labels.size() : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      pointers[i] = {labels[i].first.c_str(), labels[i].second.c_str()};
+    }
+    return update(pointers.data(), count) == PINGLOOM_OK;
+  }
+  pingloom_exemplars handle_{nullptr, 0};
+};
+
 // One thread at a time may add to it.
 class Counter {
  public:
   Counter() { pingloom_counter_make(nullptr, nullptr, &handle_); }
   void add(std::uint64_t n = 1) const { pingloom_counter_add(handle_, n); }
+  // With an exemplar; returns whether the labels can be an exemplar's.
+  bool add(std::uint64_t n, const Labels& exemplar) const {
+    return Exemplars::with(exemplar, [&](const pingloom_label* labels, std::size_t count) {
+      return pingloom_counter_add_exemplar(handle_, exemplars_.handle_, n, labels, count);
+    });
+  }
   // A fraction would be lost. Count in a smaller unit, or use a gauge.
   template <typename Number, std::enable_if_t<std::is_floating_point_v<Number>, int> = 0>
   void add(Number) const = delete;
@@ -41,6 +82,7 @@ class Counter {
  private:
   friend class Pages;
   pingloom_counter handle_{};
+  Exemplars exemplars_;
 };
 
 // Any thread may add to it.
@@ -48,8 +90,15 @@ class SharedCounter {
  public:
   SharedCounter() { pingloom_shared_counter_make(nullptr, nullptr, &handle_); }
   void add(std::uint64_t n = 1) const { pingloom_shared_counter_add(handle_, n); }
+  // With an exemplar, see Counter.
+  bool add(std::uint64_t n, const Labels& exemplar) const {
+    return Exemplars::with(exemplar, [&](const pingloom_label* labels, std::size_t count) {
+      return pingloom_shared_counter_add_exemplar(handle_, exemplars_.handle_, n, labels, count);
+    });
+  }
   // Sets it to a value that is counted elsewhere and never falls.
   void set(std::uint64_t value) const { pingloom_shared_counter_set(handle_, value); }
+  const Exemplars& exemplars() const { return exemplars_; }
   // A fraction would be lost, see Counter.
   template <typename Number, std::enable_if_t<std::is_floating_point_v<Number>, int> = 0>
   void add(Number) const = delete;
@@ -57,6 +106,7 @@ class SharedCounter {
  private:
   friend class Pages;
   pingloom_shared_counter handle_{};
+  Exemplars exemplars_;
 };
 
 // Any thread may update it; the last one to set it wins.
@@ -76,10 +126,17 @@ class Histogram {
  public:
   Histogram() { pingloom_histogram_make(nullptr, nullptr, &handle_); }
   void observe(std::uint64_t value) const { pingloom_histogram_observe(handle_, value); }
+  // With an exemplar, see Counter.
+  bool observe(std::uint64_t value, const Labels& exemplar) const {
+    return Exemplars::with(exemplar, [&](const pingloom_label* labels, std::size_t count) {
+      return pingloom_histogram_observe_exemplar(handle_, exemplars_.handle_, value, labels, count);
+    });
+  }
 
  private:
   friend class Pages;
   pingloom_histogram handle_{};
+  Exemplars exemplars_;
 };
 
 // Any thread may observe.
@@ -87,10 +144,18 @@ class SharedHistogram {
  public:
   SharedHistogram() { pingloom_shared_histogram_make(nullptr, nullptr, &handle_); }
   void observe(std::uint64_t value) const { pingloom_shared_histogram_observe(handle_, value); }
+  // With an exemplar, see Counter.
+  bool observe(std::uint64_t value, const Labels& exemplar) const {
+    return Exemplars::with(exemplar, [&](const pingloom_label* labels, std::size_t count) {
+      return pingloom_shared_histogram_observe_exemplar(handle_, exemplars_.handle_, value, labels,
+                                                        count);
+    });
+  }
 
  private:
   friend class Pages;
   pingloom_shared_histogram handle_{};
+  Exemplars exemplars_;
 };
 
 // A histogram with bounds of its own. Any thread may observe, and one at a time may set.
@@ -101,6 +166,14 @@ class BoundedHistogram {
   void observe(double value, std::uint64_t units) const {
     pingloom_bounded_histogram_observe(handle_, value, units);
   }
+  // With an exemplar, see Counter.
+  bool observe(double value, std::uint64_t units, const Labels& exemplar) const {
+    return Exemplars::with(exemplar, [&](const pingloom_label* labels, std::size_t count) {
+      return pingloom_bounded_histogram_observe_exemplar(handle_, exemplars_.handle_, value, units,
+                                                         labels, count);
+    });
+  }
+  const Exemplars& exemplars() const { return exemplars_; }
   // `buckets` has a count for each bound, and one more. A vector of another size is ignored.
   void set(const std::vector<std::uint64_t>& buckets, std::uint64_t sum) const {
     if (buckets.size() != handle_.bound_count + 1) return;
@@ -110,6 +183,7 @@ class BoundedHistogram {
  private:
   friend class Pages;
   pingloom_bounded_histogram handle_{};
+  Exemplars exemplars_;
 };
 
 // Quantiles that are computed elsewhere, with the count and the sum of all values. One thread at a
@@ -160,6 +234,7 @@ struct MetricOptions {
   // The shape is for histograms, the unit for them and for counters, see pingloom_metric.
   pingloom_histogram_shape shape{};
   double unit = 1;
+  bool exemplars = false;  // PINGLOOM_EXEMPLARS
 };
 
 struct PagesOptions {
@@ -192,12 +267,12 @@ class Pages {
 
   Counter counter(const MetricOptions& options) {
     Counter made;
-    make(options, pingloom_counter_make, &made.handle_);
+    makeWithExemplars(options, pingloom_counter_make, &made);
     return made;
   }
   SharedCounter sharedCounter(const MetricOptions& options) {
     SharedCounter made;
-    make(options, pingloom_shared_counter_make, &made.handle_);
+    makeWithExemplars(options, pingloom_shared_counter_make, &made);
     return made;
   }
   Gauge gauge(const MetricOptions& options) {
@@ -207,12 +282,12 @@ class Pages {
   }
   Histogram histogram(const MetricOptions& options) {
     Histogram made;
-    make(options, pingloom_histogram_make, &made.handle_);
+    makeWithExemplars(options, pingloom_histogram_make, &made);
     return made;
   }
   SharedHistogram sharedHistogram(const MetricOptions& options) {
     SharedHistogram made;
-    make(options, pingloom_shared_histogram_make, &made.handle_);
+    makeWithExemplars(options, pingloom_shared_histogram_make, &made);
     return made;
   }
   BoundedHistogram boundedHistogram(const MetricOptions& options,
@@ -222,7 +297,7 @@ class Pages {
                                   pingloom_bounded_histogram* handle) {
       return pingloom_bounded_histogram_make(pages, metric, bounds.data(), bounds.size(), handle);
     };
-    make(options, making, &made.handle_);
+    makeWithExemplars(options, making, &made);
     return made;
   }
   QuantileSummary summary(const MetricOptions& options, const std::vector<double>& quantiles) {
@@ -282,12 +357,21 @@ class Pages {
     return pointers;
   }
 
-  void keepError(int error) {
+  bool keepError(int error) {
     if (error != PINGLOOM_OK) last_error_ = pingloom_error_text();
+    return error == PINGLOOM_OK;
   }
 
+  template <typename Make, typename Metric>
+  void makeWithExemplars(const MetricOptions& options, Make making, Metric* made) {
+    if (make(options, making, &made->handle_) && options.exemplars) {
+      make(options, pingloom_exemplars_make, &made->exemplars_.handle_);
+    }
+  }
+
+  // Returns whether there was no error.
   template <typename Make, typename Handle>
-  void make(const MetricOptions& options, Make making, Handle* handle) {
+  bool make(const MetricOptions& options, Make making, Handle* handle) {
     const std::vector<pingloom_label> labels = pointersTo(options.labels);
     pingloom_metric metric{};
     metric.name = options.name.c_str();
@@ -295,10 +379,11 @@ class Pages {
     metric.labels = labels.data();
     metric.label_count = labels.size();
     metric.group = options.group ? &options.group->handle_ : nullptr;
-    metric.options = options.own_line ? PINGLOOM_OWN_LINE : 0;
+    metric.options =
+        (options.own_line ? PINGLOOM_OWN_LINE : 0) | (options.exemplars ? PINGLOOM_EXEMPLARS : 0);
     metric.shape = options.shape;
     metric.unit = options.unit;
-    keepError(making(pages_.get(), &metric, handle));
+    return keepError(making(pages_.get(), &metric, handle));
   }
 
   std::unique_ptr<pingloom_pages, Close> pages_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "collector/native_buckets.h"
@@ -49,12 +50,18 @@ std::size_t stepOf(const pages::Metric& metric, bool exact) {
 }
 
 void addSamples(MetricsWriter& out, const LabelText& labels, const PageView& page,
-                const pages::Metric& metric, bool exact) {
+                const pages::Metric& metric, bool exact,
+                std::span<const MetricExemplar> exemplars) {
   const std::uint64_t* slots = page.values.data() + metric.first_slot;
   switch (metric.kind) {
-    case PINGLOOM_COUNTER:
-      if (metric.unit == 1) return out.sample(slots[0], labels);
-      return out.sample(pages::UnitScale(metric.unit)(static_cast<double>(slots[0])), labels);
+    case PINGLOOM_COUNTER: {
+      const MetricValue value =
+          metric.unit == 1
+              ? MetricValue(slots[0])
+              : MetricValue(pages::UnitScale(metric.unit)(static_cast<double>(slots[0])));
+      if (exemplars.empty()) return out.sample(value, labels);
+      return out.sample(value, labels, exemplars.front());
+    }
     case PINGLOOM_GAUGE:
       return out.sample(std::bit_cast<double>(slots[0]), labels);
     case PINGLOOM_HISTOGRAM: {
@@ -64,7 +71,8 @@ void addSamples(MetricsWriter& out, const LabelText& labels, const PageView& pag
                             upper,
                             scale(static_cast<double>(slots[0])),
                             schemaOf(metric),
-                            stepOf(metric, exact)},
+                            stepOf(metric, exact),
+                            exemplars},
                            labels);
     }
     case PINGLOOM_SUMMARY:
@@ -139,7 +147,11 @@ void Exposition::addMetric(const LabelText& labels, const PageView& page, std::s
     return;
   }
   ++counters_.series;
-  addSamples(*family.out, labels, page, metric, exact_);
+  std::vector<MetricExemplar> exemplars;
+  if (metric.exemplars && now_utc_ != 0 && family.out->hasExemplars()) {
+    exemplars = exemplarsOf(page, metric, now_utc_, counters_.exemplars);
+  }
+  addSamples(*family.out, labels, page, metric, exact_, exemplars);
 }
 
 void Exposition::addOwnProcess() {

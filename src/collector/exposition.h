@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "collector/board.h"
+#include "collector/page_exemplars.h"
 #include "common/metrics_writer.h"
 #include "common/time.h"
 
@@ -41,15 +42,17 @@ struct ExpositionCounters {
   std::uint64_t conflicts = 0;  // series of families for which no name was free
   std::uint64_t renamed = 0;    // families that are shown under another name than their own
   std::uint64_t hosts = 0;      // pages of agents that claim another agent's host
+  ExemplarCounters exemplars;
 };
 
 class Exposition {
  public:
   // Makes an empty writer of the format.
   using MakeWriter = std::function<std::unique_ptr<MetricsWriter>()>;
-  // `exact`: classic histograms show all bounds.
-  explicit Exposition(MakeWriter make_writer, bool exact = false)
-      : make_writer_(std::move(make_writer)), exact_(exact) {}
+  // `exact`: classic histograms show all bounds. `now_utc` is the time by which exemplars are
+  // recent enough; 0: there are none.
+  explicit Exposition(MakeWriter make_writer, bool exact = false, Nanos now_utc = 0)
+      : make_writer_(std::move(make_writer)), exact_(exact), now_utc_(now_utc) {}
 
   // Adds the figures of this process to their families. REQUIRES: nothing has been added yet.
   void addOwnProcess();
@@ -75,6 +78,7 @@ class Exposition {
 
   const MakeWriter make_writer_;
   const bool exact_;
+  const Nanos now_utc_;
   std::map<std::string, Family, std::less<>> families_;  // by the name that is shown
   std::unordered_set<std::string> hosts_;
   ExpositionCounters counters_;

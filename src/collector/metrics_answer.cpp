@@ -14,7 +14,7 @@ namespace pingloom::collector {
 
 std::string allMetrics(const MetricsSources& from, const Exposition::MakeWriter& make_writer) {
   const Nanos now = monotonicNow();
-  Exposition exposition(make_writer, from.exact_histograms);
+  Exposition exposition(make_writer, from.exact_histograms, utcNow());
   exposition.addOwnProcess();
   std::vector<AgentView> agents;
   for (const auto& entry : from.board.entries()) {
@@ -35,7 +35,7 @@ std::string allMetrics(const MetricsSources& from, const Exposition::MakeWriter&
 
 std::string adaptiveMetrics(const MetricsSources& from, const Exposition::MakeWriter& make_writer) {
   const Nanos now = monotonicNow();
-  Exposition exposition(make_writer, from.exact_histograms);
+  Exposition exposition(make_writer, from.exact_histograms, utcNow());
   for (const auto& entry : from.board.entries()) {
     AgentView agent = entry->copy();
     from.watcher->keepExported(agent, now);

@@ -150,7 +150,7 @@ tl::expected<std::shared_ptr<const PageInfo>, PageFault> PageDirectory::infoOf(
   info->schema_bytes = raw.size();
   info->schema_version = page.schema_version();
   for (const pages::Metric& metric : *schema) {
-    info->slots = std::max<std::size_t>(info->slots, metric.first_slot + metric.slots);
+    info->slots = std::max<std::size_t>(info->slots, metric.first_slot + metric.allSlots());
   }
   info->schema = std::move(*schema);
   return info;

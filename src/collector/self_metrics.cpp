@@ -120,6 +120,14 @@ void selfMetrics(MetricsWriter& out, const std::vector<AgentView>& agents,
   out.sample(exposed.duplicates, {{"reason", "duplicate"}});
   out.sample(exposed.conflicts, {{"reason", "conflict"}});
   out.sample(exposed.hosts, {{"reason", "host"}});
+  out.gauge("pingloom_collector_exemplars", "Exemplars from pages that are in this answer.",
+            exposed.exemplars.shown);
+  out.family("pingloom_collector_exemplars_left_out", "gauge",
+             "Exemplars left out of this answer: torn by an update, malformed, older than 10 "
+             "minutes, and more than a minute ahead of the collector's clock.");
+  for (std::size_t i = 0; i < kExemplarRefusals.size(); ++i) {
+    out.sample(exposed.exemplars.left_out[i], {{"reason", kExemplarRefusals[i]}});
+  }
   out.gauge("pingloom_collector_families_renamed",
             "Metric families of applications that this answer shows under another name, because "
             "their own name was taken.",

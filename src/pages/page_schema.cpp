@@ -18,7 +18,8 @@ Granted<Metric> PageSchema::check(std::span<const std::uint8_t> definition, Nano
   if (!metric || !bytes.empty()) {
     return refuseMetric("a name, label, shape or slot is not as it has to be");
   }
-  for (std::size_t slot = metric->first_slot; slot < metric->first_slot + metric->slots; ++slot) {
+  for (std::size_t slot = metric->first_slot; slot < metric->first_slot + metric->allSlots();
+       ++slot) {
     if (taken_[slot]) return refuseMetric(metric->name + ": its slots are another metric's");
     if (rests_until_ != nullptr && now < (*rests_until_)[slot]) {
       return refuseMetric(metric->name + ": its slots were another metric's a moment ago");
@@ -33,9 +34,9 @@ Granted<Metric> PageSchema::check(std::span<const std::uint8_t> definition, Nano
 void PageSchema::add(const Metric& metric, std::span<const std::uint8_t> definition) {
   const bool info = metric.kind == PINGLOOM_INFO;
   bytes_.insert(bytes_.end(), definition.begin(), definition.end());
-  entries_.push_back(
-      {static_cast<std::uint32_t>(definition.size()), metric.first_slot, metric.slots, info});
-  for (std::size_t i = 0; i < metric.slots; ++i) taken_.set(metric.first_slot + i);
+  entries_.push_back({static_cast<std::uint32_t>(definition.size()), metric.first_slot,
+                      static_cast<std::uint16_t>(metric.allSlots()), info});
+  for (std::size_t i = 0; i < metric.allSlots(); ++i) taken_.set(metric.first_slot + i);
   infos_ += info ? 1 : 0;
   ++version_;
 }

@@ -70,12 +70,16 @@ static_assert(sizeof(Head) == 16);
 //   otherwise 1), 1e-30 .. 1e30,
 //   string name, u16-string help, count x (string name, u16-string value),
 //   with kBounds: u16 count of bounds or quantiles, count x f64
+// With kExemplars more slots are the metric's, see struct pingloom_exemplar; `slots` does not count
+// them, so that agents and collectors that do not know the flag read the metric without them.
 // Slots of metrics do not overlap. Those of a removed metric rest before others may have them, so
 // that no collector takes the value of one for that of the other (docs/page-format.md, "Removal").
 enum MetricFlag : std::uint8_t {
   kSharedWriters = 1,
   // A histogram with bounds of its own, whose shape is 0, or a summary with quantiles.
   kBounds = 2,
+  // A counter or histogram whose exemplars follow its slots.
+  kExemplars = 4,
 };
 // The sum and the last bucket, which has no bound, take a slot each.
 constexpr std::size_t kMaxBounds = 502;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "pages/definition_rules.h"
+#include "pages/exemplar_rules.h"
 
 namespace pingloom::pages {
 namespace {
@@ -47,6 +48,10 @@ std::string_view name(pingloom_metric_kind kind) {
       return "summary";
   }
   return "unknown";
+}
+
+std::size_t Metric::allSlots() const {
+  return slots + (exemplars ? exemplarPlaces(kind) * PINGLOOM_EXEMPLAR_SLOTS : 0);
 }
 
 UnitScale::UnitScale(double unit) : unit_(unit) {
@@ -147,6 +152,7 @@ std::optional<Metric> readMetric(Bytes& bytes) {
   metric.kind = static_cast<pingloom_metric_kind>(kind);
   const auto flags = bytes.number<std::uint8_t>();
   metric.shared_writers = (flags & kSharedWriters) != 0;
+  metric.exemplars = (flags & kExemplars) != 0;
   metric.first_slot = bytes.number<std::uint16_t>();
   metric.slots = bytes.number<std::uint16_t>();
   metric.shape.lowest = bytes.number<std::uint8_t>();
@@ -158,7 +164,8 @@ std::optional<Metric> readMetric(Bytes& bytes) {
   metric.help = bytes.string<std::uint16_t>();
   if (!bytes.good() || !isMetricName(metric.name) || metric.help.size() > kMaxHelpBytes ||
       !isText(metric.help) || !isUnit(metric.unit) ||
-      metric.first_slot + metric.slots > PINGLOOM_PAGE_SLOTS) {
+      metric.first_slot + metric.allSlots() > PINGLOOM_PAGE_SLOTS ||
+      (metric.exemplars && exemplarPlaces(metric.kind) == 0)) {
     return std::nullopt;
   }
   auto read = readLabels(bytes, labels);
@@ -178,7 +185,7 @@ std::optional<Schema> readSchema(std::span<const std::uint8_t> raw) {
   while (!bytes.empty()) {
     auto metric = readMetric(bytes);
     if (!metric) return std::nullopt;
-    for (std::size_t i = 0; i < metric->slots; ++i) {
+    for (std::size_t i = 0; i < metric->allSlots(); ++i) {
       const std::size_t slot = metric->first_slot + i;
       if (taken[slot]) return std::nullopt;
       taken.set(slot);

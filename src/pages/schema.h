@@ -35,8 +35,11 @@ struct Metric {
   // bucket has none.
   std::vector<double> bounds = {};
   std::vector<double> quantiles = {};  // a summary's, ascending
+  bool exemplars = false;              // whether these follow its slots
 
   bool bounded() const { return !bounds.empty(); }
+  // The number of its slots, with those of its exemplars.
+  std::size_t allSlots() const;
 };
 
 using Schema = std::vector<Metric>;

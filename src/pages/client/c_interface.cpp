@@ -3,12 +3,14 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "pages/client/environment.h"
+#include "pages/client/exemplar.h"
 #include "pages/client/fork.h"
 #include "pages/client/pages.h"
 #include "pages/registration.h"
@@ -107,6 +109,13 @@ int makeHistogram(pingloom_pages* pages, const pingloom_metric* metric, bool sha
   return error;
 }
 
+std::uint64_t utcNow() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
 }  // namespace
 
 int pingloom_pages_open(const pingloom_pages_options* options, pingloom_pages** pages) {
@@ -197,6 +206,29 @@ int pingloom_summary_make(pingloom_pages* pages, const pingloom_metric* metric,
   return error;
 }
 
+int pingloom_exemplars_make(pingloom_pages* pages, const pingloom_metric* metric,
+                            pingloom_exemplars* exemplars) {
+  *exemplars = {nullptr, 0};
+  return guarded([&]() -> Outcome {
+    if (pages == nullptr || metric == nullptr) {
+      return {PINGLOOM_BAD_ARGUMENT, "pages that were not opened, or no metric"};
+    }
+    return pages->all.exemplarsOf(*metric, exemplars);
+  });
+}
+
+int pingloom_exemplar_put(const pingloom_exemplars* exemplars, std::size_t part, std::size_t parts,
+                          double value, std::uint64_t time, const pingloom_label* labels,
+                          std::size_t label_count) {
+  if (exemplars->count == 0) return PINGLOOM_OK;  // an inert one
+  return guarded([&]() -> Outcome {
+    if (part >= parts) return {PINGLOOM_BAD_ARGUMENT, "an exemplar of a bucket that is not there"};
+    const std::size_t number = part * exemplars->count / parts;
+    return client::writeExemplar(exemplars->slots + number * PINGLOOM_EXEMPLAR_SLOTS, value,
+                                 time != 0 ? time : utcNow(), labels, label_count);
+  });
+}
+
 int pingloom_info_make(pingloom_pages* pages, const pingloom_metric* metric) {
   Pages::Placed placed;
   return make(pages, metric, PINGLOOM_INFO, false, &placed);
@@ -248,6 +280,28 @@ void pingloom_call_bounded_histogram_observe(const pingloom_bounded_histogram* h
 void pingloom_call_bounded_histogram_set(const pingloom_bounded_histogram* histogram,
                                          const std::uint64_t* buckets, std::uint64_t sum) {
   pingloom_bounded_histogram_set(*histogram, buckets, sum);
+}
+int pingloom_call_shared_counter_add_exemplar(const pingloom_shared_counter* counter,
+                                              const pingloom_exemplars* exemplars, std::uint64_t n,
+                                              const pingloom_label* labels,
+                                              std::size_t label_count) {
+  return pingloom_shared_counter_add_exemplar(*counter, *exemplars, n, labels, label_count);
+}
+int pingloom_call_shared_histogram_observe_exemplar(const pingloom_shared_histogram* histogram,
+                                                    const pingloom_exemplars* exemplars,
+                                                    std::uint64_t value,
+                                                    const pingloom_label* labels,
+                                                    std::size_t label_count) {
+  return pingloom_shared_histogram_observe_exemplar(*histogram, *exemplars, value, labels,
+                                                    label_count);
+}
+int pingloom_call_bounded_histogram_observe_exemplar(const pingloom_bounded_histogram* histogram,
+                                                     const pingloom_exemplars* exemplars,
+                                                     double value, std::uint64_t units,
+                                                     const pingloom_label* labels,
+                                                     std::size_t label_count) {
+  return pingloom_bounded_histogram_observe_exemplar(*histogram, *exemplars, value, units, labels,
+                                                     label_count);
 }
 void pingloom_call_summary_set(const pingloom_summary* summary, std::uint64_t count, double sum,
                                const double* values) {

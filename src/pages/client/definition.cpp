@@ -6,6 +6,7 @@
 #include "pages/client/encoder.h"
 #include "pages/client/environment.h"
 #include "pages/definition_rules.h"
+#include "pages/exemplar_rules.h"
 
 namespace pingloom::pages::client {
 
@@ -69,7 +70,20 @@ Outcome shapeSummary(const std::vector<double>& quantiles, Definition* made) {
   return {};
 }
 
+Outcome addExemplars(Definition* made) {
+  if (exemplarPlaces(made->kind) == 0) {
+    return badArgument(made->name, "only counters and histograms have exemplars");
+  }
+  made->exemplars = true;
+  if (made->allSlots() <= PINGLOOM_PAGE_SLOTS) return {};
+  return badArgument(made->name, "with its exemplars it is larger than a page");
+}
+
 }  // namespace
+
+std::size_t Definition::allSlots() const {
+  return slots + (exemplars ? exemplarPlaces(kind) * PINGLOOM_EXEMPLAR_SLOTS : 0);
+}
 
 std::string Definition::key() const {
   // Names and texts contain no zero byte, so it separates them.
@@ -84,14 +98,16 @@ std::string Definition::key() const {
 bool Definition::sameMetric(const Definition& other) const {
   return kind == other.kind && shared == other.shared && unit == other.unit &&
          shape.lowest == other.shape.lowest && shape.highest == other.shape.highest &&
-         shape.precision == other.shape.precision && bounds == other.bounds;
+         shape.precision == other.shape.precision && bounds == other.bounds &&
+         exemplars == other.exemplars;
 }
 
 std::vector<std::uint8_t> Definition::encode() const {
   Encoder encoder;
   encoder.u8(static_cast<std::uint8_t>(kind));
-  encoder.u8(
-      static_cast<std::uint8_t>((shared ? kSharedWriters : 0) | (bounds.empty() ? 0 : kBounds)));
+  encoder.u8(static_cast<std::uint8_t>((shared ? kSharedWriters : 0) |
+                                       (bounds.empty() ? 0 : kBounds) |
+                                       (exemplars ? kExemplars : 0)));
   encoder.u16(first);
   encoder.u16(slots);
   encoder.u8(shape.lowest);
@@ -161,6 +177,7 @@ Outcome makeDefinition(const pingloom_metric& metric, pingloom_metric_kind kind,
     shaped = bounds.empty() ? shapeHistogram(metric, made) : boundHistogram(bounds, made);
   }
   if (kind == PINGLOOM_SUMMARY) shaped = shapeSummary(bounds, made);
+  if (shaped.ok() && (metric.options & PINGLOOM_EXEMPLARS) != 0) shaped = addExemplars(made);
   made->schema_bytes = made->encode().size();  // independent of the slots
   return shaped;
 }

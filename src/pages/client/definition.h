@@ -35,8 +35,9 @@ struct CommonLabels {
 
 struct Definition {
   pingloom_metric_kind kind = PINGLOOM_COUNTER;
-  bool shared = false;    // whether several threads write it
-  bool own_line = false;  // PINGLOOM_OWN_LINE
+  bool shared = false;     // whether several threads write it
+  bool own_line = false;   // PINGLOOM_OWN_LINE
+  bool exemplars = false;  // PINGLOOM_EXEMPLARS
   pingloom_histogram_shape shape{};
   double unit = 1;
   std::string name;
@@ -47,6 +48,8 @@ struct Definition {
   std::uint16_t first = 0;       // first slot; set by the page on which it is placed
   std::uint16_t slots = 0;
   std::size_t schema_bytes = 0;  // the size of encode()
+
+  std::size_t allSlots() const;  // with those of its exemplars, which follow `slots`
 
   std::string key() const;  // identifies the combination of name and labels
   bool sameMetric(const Definition& other) const;

@@ -13,8 +13,8 @@ constexpr std::size_t kSlotsPerLine = 8;
 
 // The slots that a metric occupies, including what it leaves unused of cache lines of its own.
 std::size_t reservedSlots(const Definition& metric) {
-  if (!metric.own_line) return metric.slots;
-  return (metric.slots + kSlotsPerLine - 1) / kSlotsPerLine * kSlotsPerLine;
+  if (!metric.own_line) return metric.allSlots();
+  return (metric.allSlots() + kSlotsPerLine - 1) / kSlotsPerLine * kSlotsPerLine;
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ MetricNumber MetricTable::add(Definition metric) {
     const std::size_t first = *freeSlots(metric);
     metric.first = static_cast<std::uint16_t>(first);
     for (std::size_t i = 0; i < reservedSlots(metric); ++i) taken_.set(first + i);
-    used_slots_ = std::max(used_slots_, first + metric.slots);
+    used_slots_ = std::max(used_slots_, first + metric.allSlots());
   }
   schema_bytes_ += metric.schema_bytes;
   ++living_;

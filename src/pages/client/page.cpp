@@ -43,7 +43,7 @@ MetricNumber Page::add(Definition definition) {
   const MetricNumber number = metrics_.add(std::move(definition));
   const Definition& placed = metric(number);
   // They may be those of a metric that was removed.
-  for (std::size_t i = 0; i < placed.slots; ++i) {
+  for (std::size_t i = 0; i < placed.allSlots(); ++i) {
     __atomic_store_n(page()->slots + placed.first + i, 0, __ATOMIC_RELAXED);
   }
   publishSlots();

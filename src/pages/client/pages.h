@@ -43,6 +43,8 @@ class Pages {
   };
   Outcome makeMetric(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
                      const std::vector<double>& bounds, Placed* placed);
+  // Finds the exemplars of the metric with this name and these labels.
+  Outcome exemplarsOf(const pingloom_metric& metric, pingloom_exemplars* exemplars);
   // Removes the metric with this name and these labels.
   Outcome removeMetric(const pingloom_metric& metric);
   Outcome makeGroup(pingloom_page** page);
@@ -70,6 +72,9 @@ class Pages {
   // Defined in pages_make.cpp. REQUIRES: creating_ is held.
   Outcome addMetric(const pingloom_group* group, Definition definition, Metric* made);
   bool removeKnown(const std::string& key);
+  // Calls `use(key)` for each key that the metric with this name and these labels may have.
+  template <typename Use>
+  Outcome forEachKey(const pingloom_metric& metric, Use use);
   Outcome pageFor(const pingloom_group* group, const Definition& definition, Page** page);
   Outcome newPage(std::uint16_t flags, Page** page);
   Outcome pageFromAgent(std::uint16_t flags, Page** page);

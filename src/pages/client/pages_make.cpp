@@ -61,18 +61,44 @@ Outcome Pages::addMetric(const pingloom_group* group, Definition definition, Met
   return {};
 }
 
+// It was made with the environment's labels, or without them where there was no room.
+template <typename Use>
+Outcome Pages::forEachKey(const pingloom_metric& metric, Use use) {
+  pingloom_metric named = metric;
+  named.options = 0;  // which an info may not have
+  for (const CommonLabels& labels : {labels_, CommonLabels{labels_.application, {}}}) {
+    Definition definition;  // its kind does not matter
+    Outcome outcome = makeDefinition(named, PINGLOOM_INFO, false, {}, labels, &definition);
+    if (!outcome.ok()) return outcome;
+    use(definition.key());
+  }
+  return {};
+}
+
 Outcome Pages::removeMetric(const pingloom_metric& metric) {
   const std::lock_guard creating(creating_);
   bool removed = false;
-  // It was made with the environment's labels, or without them where there was no room.
-  for (const CommonLabels& labels : {labels_, CommonLabels{labels_.application, {}}}) {
-    Definition definition;  // its kind does not matter
-    Outcome outcome = makeDefinition(metric, PINGLOOM_INFO, false, {}, labels, &definition);
-    if (!outcome.ok()) return outcome;
-    removed = removeKnown(definition.key()) || removed;
-  }
-  if (removed) return {};
+  Outcome outcome =
+      forEachKey(metric, [&](const std::string& key) { removed = removeKnown(key) || removed; });
+  if (removed || !outcome.ok()) return outcome;
   return {PINGLOOM_NO_METRIC, std::string(metric.name) + ": there is no metric with these labels"};
+}
+
+Outcome Pages::exemplarsOf(const pingloom_metric& metric, pingloom_exemplars* exemplars) {
+  const std::lock_guard creating(creating_);
+  bool found = false;
+  Outcome outcome = forEachKey(metric, [&](const std::string& key) {
+    const auto known = metrics_.find(key);
+    if (found || known == metrics_.end()) return;
+    const Definition& placed = known->second.page->metric(known->second.number);
+    found = placed.exemplars;
+    if (!found) return;
+    exemplars->slots = known->second.page->page()->slots + placed.first + placed.slots;
+    exemplars->count = (placed.allSlots() - placed.slots) / PINGLOOM_EXEMPLAR_SLOTS;
+  });
+  if (found || !outcome.ok()) return outcome;
+  return {PINGLOOM_NO_METRIC,
+          std::string(metric.name) + ": no metric with these labels has exemplars"};
 }
 
 bool Pages::removeKnown(const std::string& key) {

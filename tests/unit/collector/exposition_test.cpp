@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <memory>
 
+#include "../pages/raw_exemplar.h"
+#include "collector/metrics_protobuf.h"
 #include "common/metrics_text.h"
 
 namespace pingloom::collector::exposition_test {
@@ -342,6 +345,92 @@ TEST(Exposition, ProcessMetricsOfApplicationsJoinTheCollectorsOwn) {
   EXPECT_THAT(out, testing::ContainsRegex("# TYPE process_open_fds gauge\nprocess_open_fds [0-9]+\n"
                                           "process_open_fds\\{application=\"shop\",host=\"a\","
                                           "pid=\"5\"\\} 12\n"));
+}
+
+class ExpositionExemplars : public testing::Test {
+ protected:
+  static constexpr Nanos kUtc = 1'700'000'000 * kSecond;
+
+  // Places an exemplar of the histogram, which has seven slots.
+  void put(std::size_t place, const pages::test::RawExemplar& exemplar) {
+    const auto slots = exemplar.slots();
+    std::copy(slots.begin(), slots.end(),
+              values.begin() + 7 + static_cast<std::ptrdiff_t>(place * slots.size()));
+  }
+  std::string shown(const Exposition::MakeWriter& make) {
+    pages::Metric one = histogram("wait_seconds");
+    one.exemplars = true;
+    one.unit = 1e-3;
+    Exposition exposition(make, true, kUtc);
+    exposition.add(agent({page({one}, values)}), kNow);
+    counters = exposition.counters().exemplars;
+    return exposition.take();
+  }
+  std::string shown(MetricsFormat format = MetricsFormat::kOpenMetrics) {
+    return shown(writer(format));
+  }
+
+  std::vector<std::uint64_t> values = std::vector<std::uint64_t>(7 + 64);
+  ExemplarCounters counters;
+};
+
+TEST_F(ExpositionExemplars, AreShownWhereTheirValuesLie) {
+  values[2] = 1;
+  put(1, {{{"trace_id", "a"}}, 5, kUtc});
+  const std::string out = shown();
+  EXPECT_THAT(out,
+              HasSubstr("pid=\"5\",le=\"0.006\"} 1 # {trace_id=\"a\"} 0.005 1700000000.000\n"));
+  EXPECT_EQ(counters.shown, 1U);
+  EXPECT_THAT(shown(MetricsFormat::kPrometheus), Not(HasSubstr("trace_id")));
+  EXPECT_EQ(counters.shown, 0U);
+  EXPECT_THAT(shown([] { return std::make_unique<MetricsProtobuf>(); }), HasSubstr("trace_id"));
+}
+
+TEST_F(ExpositionExemplars, OldOnesAndThoseOfTheFutureAreNot) {
+  put(0, {{{"t", "oldest"}}, 1, kUtc - kMaxExemplarAge});
+  put(1, {{{"t", "older"}}, 5, kUtc - kMaxExemplarAge - 1});
+  put(2, {{{"t", "latest"}}, 10, kUtc + kMaxExemplarLead});
+  put(3, {{{"t", "later"}}, 100, kUtc + kMaxExemplarLead + 1});
+  EXPECT_THAT(shown(), testing::AllOf(HasSubstr("oldest"), Not(HasSubstr("older")),
+                                      HasSubstr("latest"), Not(HasSubstr("later"))));
+  EXPECT_EQ(counters.shown, 2U);
+  EXPECT_THAT(counters.left_out, testing::ElementsAre(0, 0, 1, 1));
+  put(0, {{{"t", "end of time"}}, 1, UINT64_MAX});
+  put(1, {{{"t", "1970"}}, 1, 0});
+  EXPECT_THAT(shown(), Not(HasSubstr("19")));
+  EXPECT_THAT(counters.left_out, testing::ElementsAre(0, 0, 1, 2));
+}
+
+TEST_F(ExpositionExemplars, HostileOnesAreCounted) {
+  put(0, {{{"t", "torn"}}, 1, kUtc, 3});
+  put(1, {{{"t", "} 1\n# EOF\n"}}, 1, kUtc});
+  put(2, {{{"t\" 1", "x"}}, 1, kUtc});
+  put(3, {{{"t", "\"} 1 # {\\"}}, 1, kUtc});
+  const std::string out = shown();
+  EXPECT_THAT(out, HasSubstr(R"( # {t="\"} 1 # {\\"} 0.001 )")) << "escaped";
+  EXPECT_THAT(out, Not(HasSubstr("EOF")));
+  EXPECT_THAT(counters.left_out, testing::ElementsAre(1, 2, 0, 0));
+  values[7 + 3 * PINGLOOM_EXEMPLAR_SLOTS + 3] ^= 1;  // the last one's value
+  shown();
+  EXPECT_THAT(counters.left_out, testing::ElementsAre(2, 2, 0, 0));
+}
+
+TEST_F(ExpositionExemplars, AnOwnerMayNotHavePublishedThemYet) {
+  put(1, {{{"trace_id", "a"}}, 5, kUtc});
+  values.resize(7 + 63);
+  EXPECT_THAT(shown(), testing::AllOf(HasSubstr("wait_seconds_count"), Not(HasSubstr("trace_id"))));
+}
+
+TEST(Exposition, ACountersExemplarHasItsUnit) {
+  pages::Metric one = metric(PINGLOOM_COUNTER, "busy_seconds_total");
+  one.unit = 1e-9;
+  one.exemplars = true;
+  const auto slots = pages::test::RawExemplar{{{"t", "x"}}, 5e8, 7 * kSecond}.slots();
+  std::vector<std::uint64_t> values = {2'000'000'000};
+  values.insert(values.end(), slots.begin(), slots.end());
+  Exposition exposition(writer(MetricsFormat::kOpenMetrics), false, 8 * kSecond);
+  exposition.add(agent({page({one}, values)}), kNow);
+  EXPECT_THAT(exposition.take(), HasSubstr("} 2 # {t=\"x\"} 0.5 7.000\n"));
 }
 
 TEST(Exposition, BoundsAreAsShortAsTheyReadBack) {

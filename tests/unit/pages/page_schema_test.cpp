@@ -61,6 +61,17 @@ TEST_F(PageSchemaTest, SlotsRestBeforeOthersHaveThem) {
   EXPECT_EQ(define({.first = 9, .name = "x"}), "x: its slots are another metric's");
 }
 
+TEST_F(PageSchemaTest, SlotsOfExemplarsAreTheMetrics) {
+  const RawMetric counter{.name = "a", .flags = kExemplars};
+  EXPECT_EQ(define(counter), "");
+  EXPECT_EQ(define({.first = 16, .name = "b"}), "b: its slots are another metric's");
+  EXPECT_EQ(define({.first = 17, .name = "c"}), "");
+  EXPECT_TRUE(remove(counter));
+  EXPECT_EQ(define({.first = 16, .name = "b"}), "b: its slots were another metric's a moment ago");
+  now += PageSchema::kRest;
+  EXPECT_EQ(define({.first = 16, .name = "b"}), "");
+}
+
 TEST_F(PageSchemaTest, InfosAreBoundedByThoseThatAreLeft) {
   RawMetric info{.kind = PINGLOOM_INFO, .slots = 0};
   for (std::size_t i = 0; i < kMaxInfos; ++i) {

@@ -67,6 +67,21 @@ TEST(Schema, ReadsQuantilesOfASummary) {
   EXPECT_TRUE(read(gauge)) << "other kinds may have that label";
 }
 
+TEST(Schema, ExemplarsFollowTheSlots) {
+  RawMetric raw = rawHistogram("latency_seconds", 8);
+  EXPECT_EQ(read(raw)->allSlots(), 7U);
+  raw.flags = kExemplars;
+  const auto metric = read(raw);
+  ASSERT_TRUE(metric);
+  EXPECT_TRUE(metric->exemplars);
+  EXPECT_EQ(metric->slots, 7) << "which is all that a reader without exemplars knows of";
+  EXPECT_EQ(metric->allSlots(), 7U + 64);
+  const auto counter = read(RawMetric{.flags = kExemplars});
+  ASSERT_TRUE(counter);
+  EXPECT_EQ(counter->allSlots(), 17U);
+  EXPECT_TRUE(read(RawMetric{.first = 504 - 17, .flags = kExemplars}));
+}
+
 TEST(Schema, RefusesMetricsThatAreNone) {
   struct Case {
     const char* what;
@@ -144,6 +159,13 @@ TEST(Schema, RefusesMetricsThatAreNone) {
        }},
       {"a gauge with quantiles",
        [](RawMetric& m) { m = rawSummary("s", {}), m.kind = PINGLOOM_GAUGE, m.slots = 1; }},
+      {"a gauge with exemplars",
+       [](RawMetric& m) { m.kind = PINGLOOM_GAUGE, m.flags = kExemplars; }},
+      {"an info with exemplars",
+       [](RawMetric& m) { m.kind = PINGLOOM_INFO, m.slots = 0, m.flags = kExemplars; }},
+      {"a summary with exemplars",
+       [](RawMetric& m) { m = rawSummary("s", {0.5}), m.flags = kBounds | kExemplars; }},
+      {"exemplars behind the page", [](RawMetric& m) { m.first = 504 - 16, m.flags = kExemplars; }},
       {"unit 0", [](RawMetric& m) { m.unit = 0; }},
       {"unit -1", [](RawMetric& m) { m.unit = -1; }},
       {"unit NaN", [](RawMetric& m) { m.unit = std::numeric_limits<double>::quiet_NaN(); }},
