@@ -13,6 +13,7 @@ may update all metrics. It works without an agent, and in forked children (os.fo
 of their own that start at 0. An update is one call into the library. Make metrics once, not per update.
 """
 
+import bisect
 import contextlib
 import ctypes
 import ctypes.util
@@ -25,6 +26,7 @@ import weakref
 __all__ = ["BoundedHistogram", "Counter", "Gauge", "Group", "Histogram", "Pages", "Status", "Summary"]
 
 _OK, _BAD_ARGUMENT, _CONFLICT, _NO_METRIC = 0, 1, 2, 9
+_EXEMPLARS = 2  # an option of a metric
 
 # It is held while handles are made, removed or closed. A fork waits for it, so that it is free in the child.
 _making = threading.RLock()
@@ -49,6 +51,10 @@ class _Slots(ctypes.Structure):  # a histogram
 
 class _Bounded(ctypes.Structure):  # a histogram with bounds of its own
     _fields_ = [("slots", ctypes.c_void_p), ("bounds", ctypes.c_void_p), ("bound_count", ctypes.c_size_t)]
+
+
+class _Exemplars(ctypes.Structure):
+    _fields_ = [("slots", ctypes.c_void_p), ("count", ctypes.c_size_t)]
 
 
 class _Summary(ctypes.Structure):
@@ -91,6 +97,7 @@ def _load():
             (slow.pingloom_shared_histogram_make, [pointer] * 3, ctypes.c_int),
             (slow.pingloom_bounded_histogram_make, [pointer, pointer, pointer, ctypes.c_size_t, pointer], ctypes.c_int),
             (slow.pingloom_summary_make, [pointer, pointer, pointer, ctypes.c_size_t, pointer], ctypes.c_int),
+            (slow.pingloom_exemplars_make, [pointer] * 3, ctypes.c_int),
             (slow.pingloom_info_make, [pointer] * 2, ctypes.c_int),
             (slow.pingloom_metric_remove, [pointer] * 2, ctypes.c_int),
             (slow.pingloom_group_make, [pointer] * 2, ctypes.c_int),
@@ -102,6 +109,14 @@ def _load():
             (fast.pingloom_call_bounded_histogram_observe, [pointer, ctypes.c_double, ctypes.c_uint64], None),
             (fast.pingloom_call_bounded_histogram_set, [pointer, pointer, ctypes.c_uint64], None),
             (fast.pingloom_call_summary_set, [pointer, ctypes.c_uint64, ctypes.c_double, pointer], None),
+            (fast.pingloom_exemplar_put, [pointer, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_double, ctypes.c_uint64,
+                                          pointer, ctypes.c_size_t], ctypes.c_int),
+            (fast.pingloom_call_shared_counter_add_exemplar,
+             [pointer, pointer, ctypes.c_uint64, pointer, ctypes.c_size_t], ctypes.c_int),
+            (fast.pingloom_call_shared_histogram_observe_exemplar,
+             [pointer, pointer, ctypes.c_uint64, pointer, ctypes.c_size_t], ctypes.c_int),
+            (fast.pingloom_call_bounded_histogram_observe_exemplar,
+             [pointer, pointer, ctypes.c_double, ctypes.c_uint64, pointer, ctypes.c_size_t], ctypes.c_int),
             (fast.pingloom_call_group_begin, [pointer], None),
             (fast.pingloom_call_group_commit, [pointer], None)):
         function.argtypes, function.restype = arguments, result
@@ -133,6 +148,33 @@ class _Handle:
         self._make(None, None, self._ref)
 
 
+class _ExemplarHandle(_Handle):
+    """A metric that may have exemplars."""
+
+    def __init__(self, pages, kind, make, metric):
+        self._exemplars = _Exemplars()
+        self._exemplars_ref = ctypes.byref(self._exemplars)
+        with _making:
+            super().__init__(pages, kind, make, metric)
+            if metric._obj.options & _EXEMPLARS:  # without the metric there are none, and its own error is told
+                _slow.pingloom_exemplars_make(pages._pages, metric, self._exemplars_ref)
+
+    def _make_inert(self):
+        _slow.pingloom_exemplars_make(None, None, self._exemplars_ref)
+        super()._make_inert()
+
+    def _put(self, part, parts, value, labels, seconds):
+        time_ns = 0 if seconds is None else min(max(round(seconds * 1e9), 1), _LARGEST)
+        _kept(_fast.pingloom_exemplar_put(self._exemplars_ref, part, parts, value, time_ns, *_labels(labels)))
+
+
+def _kept(error):
+    """Raises ValueError if an exemplar could not be kept."""
+    if error != _OK:
+        raise ValueError("no exemplar is kept, though the value counts: "
+                         + _slow.pingloom_error_text().decode(errors="replace"))
+
+
 _LARGEST = 2**64 - 1
 
 
@@ -150,19 +192,28 @@ def _whole(n):
     return whole
 
 
-class Counter(_Handle):
+class Counter(_ExemplarHandle):
     _update = _fast.pingloom_call_shared_counter_add
+    _update_with = _fast.pingloom_call_shared_counter_add_exemplar
     _set = _fast.pingloom_call_shared_counter_set
 
-    def add(self, n=1):
-        """`n` is a whole number, not negative and below 2**64. Raises TypeError or ValueError otherwise."""
+    def add(self, n=1, exemplar=None):
+        """`n` is a whole number, not negative and below 2**64. Raises TypeError or ValueError otherwise. `exemplar` says
+        which trace it belongs to, {"trace_id": "4bf9..."}; if it cannot be one, ValueError says so, and `n` counts."""
         if n.__class__ is not int or not 0 <= n <= _LARGEST:
             n = _whole(n)
-        self._update(self._ref, n)
+        if exemplar is None:
+            self._update(self._ref, n)
+        else:
+            _kept(self._update_with(self._ref, self._exemplars_ref, n, *_labels(exemplar)))
 
     def set(self, n):
         """Sets it to a number that is counted elsewhere and never falls."""
         self._set(self._ref, _whole(n))
+
+    def put_exemplar(self, n, labels, seconds=None):
+        """Keeps the exemplar of something counted elsewhere, at a time in seconds since 1970, or now."""
+        self._put(0, 1, n, labels, seconds)
 
 
 class Gauge(_Handle):
@@ -176,15 +227,22 @@ class Gauge(_Handle):
         self._add(self._ref, difference)
 
 
-class Histogram(_Handle):
+class Histogram(_ExemplarHandle):
     _observe = _fast.pingloom_call_shared_histogram_observe
+    _observe_with = _fast.pingloom_call_shared_histogram_observe_exemplar
+
     def __init__(self, pages, kind, make, metric, unit):
         super().__init__(pages, kind, make, metric)
         self._per_unit = 1 / unit
 
-    def observe(self, value):
-        """`value` has the metric's own unit, seconds for ..._seconds. A negative value counts as 0."""
-        self._observe(self._ref, min(max(round(value * self._per_unit), 0), _LARGEST))
+    def observe(self, value, exemplar=None):
+        """`value` has the metric's own unit, seconds for ..._seconds. A negative value counts as 0. `exemplar` is as in
+        Counter.add()."""
+        units = min(max(round(value * self._per_unit), 0), _LARGEST)
+        if exemplar is None:
+            self._observe(self._ref, units)
+        else:
+            _kept(self._observe_with(self._ref, self._exemplars_ref, units, *_labels(exemplar)))
 
     @contextlib.contextmanager
     def time(self):
@@ -196,9 +254,10 @@ class Histogram(_Handle):
             self.observe(time.perf_counter() - begin)
 
 
-class BoundedHistogram(_Handle):
+class BoundedHistogram(_ExemplarHandle):
     """A histogram with bounds of its own."""
     _observe = _fast.pingloom_call_bounded_histogram_observe
+    _observe_with = _fast.pingloom_call_bounded_histogram_observe_exemplar
     _set = _fast.pingloom_call_bounded_histogram_set
 
     def __init__(self, pages, metric, bounds, unit):
@@ -215,9 +274,16 @@ class BoundedHistogram(_Handle):
             return 0
         return _LARGEST if units >= _LARGEST else round(units)
 
-    def observe(self, value):
-        """Any number goes into its bucket. A negative one adds nothing to the sum."""
-        self._observe(self._ref, value, self._units(value))
+    def observe(self, value, exemplar=None):
+        """Any number goes into its bucket. A negative one adds nothing to the sum. `exemplar` is as in Counter.add()."""
+        if exemplar is None:
+            self._observe(self._ref, value, self._units(value))
+        else:
+            _kept(self._observe_with(self._ref, self._exemplars_ref, value, self._units(value), *_labels(exemplar)))
+
+    def put_exemplar(self, value, labels, seconds=None):
+        """Keeps the exemplar of a value counted elsewhere, at a time in seconds since 1970, or now."""
+        self._put(bisect.bisect_left(self._bounds, value), len(self._bounds) + 1, value, labels, seconds)
 
     def set(self, buckets, total):
         """Sets all of a histogram that is counted elsewhere: a count for each bound and one more, and the sum."""
@@ -285,26 +351,29 @@ class Pages:
             raise ValueError(_slow.pingloom_error_text().decode(errors="replace"))
         self._pages = pages
 
-    def counter(self, name, help="", labels=None, group=None, unit=1.0):
+    def counter(self, name, help="", labels=None, group=None, unit=1.0, exemplars=False):
         """The same name and labels give the same metric. Raises ValueError if they are invalid. If the agent has no
         page for the metric, or its group has no room, it counts where nobody reads, and last_error says why. `unit` is
-        the worth of 1: with 1e-9 a counter of seconds is given nanoseconds."""
+        the worth of 1: with 1e-9 a counter of seconds is given nanoseconds. With `exemplars` it has room for one."""
         return Counter(self, _Slot, _slow.pingloom_shared_counter_make,
-                       self._metric(name, help, labels, group, unit=unit))
+                       self._metric(name, help, labels, group, unit=unit, exemplars=exemplars))
 
     def gauge(self, name, help="", labels=None, group=None):
         return Gauge(self, _Slot, _slow.pingloom_gauge_make, self._metric(name, help, labels, group))
 
-    def histogram(self, name, help="", labels=None, group=None, unit=1e-9, shape=(10, 34, 2)):
+    def histogram(self, name, help="", labels=None, group=None, unit=1e-9, shape=(10, 34, 2),
+                  exemplars=False):
         """`unit` is the smallest difference that the histogram resolves. The buckets go from unit * 2**shape[0] to
-        unit * 2**shape[1], with 2**shape[2] of them per doubling. The default is 1 us to 17 s."""
-        metric = self._metric(name, help, labels, group, _Shape(*shape), unit)
+        unit * 2**shape[1], with 2**shape[2] of them per doubling. The default is 1 us to 17 s. With `exemplars` it
+        has room for four: one for each quarter of its buckets."""
+        metric = self._metric(name, help, labels, group, _Shape(*shape), unit, exemplars)
         return Histogram(self, _Slots, _slow.pingloom_shared_histogram_make, metric, unit)
 
-    def bounded_histogram(self, name, bounds, help="", labels=None, group=None, unit=1e-9):
+    def bounded_histogram(self, name, bounds, help="", labels=None, group=None, unit=1e-9, exemplars=False):
         """`bounds` are the upper bounds of its buckets, 1 to 502 and ascending, in the unit of the name. `unit` is the
-        smallest difference that its sum resolves."""
-        return BoundedHistogram(self, self._metric(name, help, labels, group, unit=unit), bounds, unit)
+        smallest difference that its sum resolves. `exemplars` is as in histogram()."""
+        metric = self._metric(name, help, labels, group, unit=unit, exemplars=exemplars)
+        return BoundedHistogram(self, metric, bounds, unit)
 
     def summary(self, name, quantiles=(), help="", labels=None, group=None):
         """`quantiles` are at most 32 numbers from 0 to 1, ascending."""
@@ -356,9 +425,10 @@ class Pages:
     def __exit__(self, *_):
         self.close()
 
-    def _metric(self, name, help_text, labels, group, shape=_Shape(), unit=1.0):
+    def _metric(self, name, help_text, labels, group, shape=_Shape(), unit=1.0, exemplars=False):
         array, count = _labels(labels)
-        metric = _Metric(name.encode(), help_text.encode(), array, count, None, 0, shape, unit)
+        options = _EXEMPLARS if exemplars else 0
+        metric = _Metric(name.encode(), help_text.encode(), array, count, None, options, shape, unit)
         metric.key = (metric.name, frozenset((label.name, label.value) for label in array))
         if group is not None:
             metric.group = ctypes.cast(group._ref, ctypes.c_void_p)

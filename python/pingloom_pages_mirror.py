@@ -32,6 +32,7 @@ class Mirror:
         self.pages, self.errors = pages, {}
         self._metrics = {}  # by kind, name and labels; an info is None
         self._seen = set()
+        self._exemplars = {}  # by key: when the latest exemplar was given that its metric has, or None if it has no room
 
     def begin(self):
         self._seen.clear()
@@ -39,6 +40,7 @@ class Mirror:
     def end(self):
         ended = self._metrics.keys() - self._seen
         for key in ended:
+            self._exemplars.pop(key, None)
             if self._metrics.pop(key) is not _FAILED:
                 _, name, labels = key
                 self.pages.remove(name, dict(labels))
@@ -48,11 +50,14 @@ class Mirror:
             del self._metrics[key]
             self.errors.pop(key[1], None)
 
-    def counter(self, name, help_text, labels, value):
+    def counter(self, name, help_text, labels, value, exemplar=None):
+        """`exemplar` has labels, a value, and a timestamp in seconds, which may be None."""
         unit = _unit(name)
-        made = self._metric("counter", name, labels, lambda: self.pages.counter(name, help_text, labels, unit=unit))
+        made = self._metric("counter", name, labels, lambda **room: self.pages.counter(
+            name, help_text, labels, unit=unit, **room), exemplar is not None)
         if made is not None:
             made.set(_units(value, unit))
+            self._put("counter", name, labels, made, [exemplar] if exemplar else [], 1 / unit)
 
     def gauge(self, name, help_text, labels, value):
         made = self._metric("gauge", name, labels, lambda: self.pages.gauge(name, help_text, labels))
@@ -62,16 +67,18 @@ class Mirror:
     def info(self, name, help_text, labels):
         self._metric("info", name, labels, lambda: self.pages.info(name, help_text, labels))
 
-    def histogram(self, name, help_text, labels, bounds, counts, total):
-        """`counts` are those of each bucket by itself, of which there is one more than there are bounds."""
-        made = self._metric("histogram", name, labels, lambda: self.pages.bounded_histogram(
-            name, bounds, help_text, labels, unit=_unit(name)))
+    def histogram(self, name, help_text, labels, bounds, counts, total, exemplars=()):
+        """`counts` are those of each bucket by itself, of which there is one more than there are bounds. `exemplars` are
+        like those of counter()."""
+        made = self._metric("histogram", name, labels, lambda **room: self.pages.bounded_histogram(
+            name, bounds, help_text, labels, unit=_unit(name), **room), bool(exemplars))
         if made is None:
             return
         try:
             made.set(counts, total)
         except ValueError as error:  # its bounds have changed
             self.errors[name] = str(error)
+        self._put("histogram", name, labels, made, exemplars)
 
     def summary(self, name, help_text, labels, quantiles, values, count, total):
         """`quantiles` are ascending, and `values` has one for each of them."""
@@ -87,9 +94,45 @@ class Mirror:
         """Keeps the metrics of a family that could not be copied as they are."""
         self._seen.update(key for key in self._metrics if key[1] == family or key[1].startswith(family + "_"))
 
-    def _metric(self, kind, name, labels, make):
+    def _put(self, kind, name, labels, made, exemplars, scale=1):
+        """Gives a metric the exemplars that are later than those it has, in their order."""
+        key = (kind, name, tuple(sorted(labels.items())))
+        latest = self._exemplars.get(key)
+        if latest is None:
+            return
+        for exemplar in sorted(exemplars, key=lambda each: each.timestamp or 0):
+            if exemplar.timestamp is not None and exemplar.timestamp <= latest:
+                continue
+            try:
+                made.put_exemplar(exemplar.value * scale, exemplar.labels, exemplar.timestamp)
+            except ValueError as error:  # it is longer than a page's may be
+                self.errors[name] = str(error)
+            if exemplar.timestamp is not None:
+                self._exemplars[key] = exemplar.timestamp
+
+    def _make_room(self, key, make):
+        """Makes a metric again that has its first exemplar: without any it takes a small part of the room."""
+        _, name, labels = key
+        if self._metrics.get(key) is _FAILED:
+            return
+        if key in self._metrics:
+            self.pages.remove(name, dict(labels))
+        try:
+            self.pages.last_error = ""
+            self._metrics[key] = make(exemplars=True)
+            self._exemplars[key] = 0
+            if self.pages.last_error:
+                self.errors[name] = self.pages.last_error
+        except ValueError as error:  # no room on a page
+            self._metrics.pop(key, None)
+            self._exemplars[key] = None
+            self.errors[name] = str(error)
+
+    def _metric(self, kind, name, labels, make, has_exemplars=False):
         key = (kind, name, tuple(sorted(labels.items())))
         self._seen.add(key)
+        if has_exemplars and key not in self._exemplars:
+            self._make_room(key, make)
         if key not in self._metrics:
             try:
                 self.pages.last_error = ""

@@ -5,7 +5,7 @@
 
 That is all an application changes. A thread copies the registry into pages every second, and the application's own
 updates stay as they are. Counters and histograms keep their names, labels and buckets (pingloom_pages_mirror says how
-fractions are kept), and summaries their quantiles, if they have any. `_created` times are left out.
+fractions are kept), exemplars, and summaries their quantiles, if they have any. `_created` times are left out.
 """
 
 import threading
@@ -78,25 +78,28 @@ class Publisher:
             if family.type == "info":
                 self._mirror.info(sample.name, family.documentation, sample.labels)
             elif family.type == "counter":
-                self._mirror.counter(sample.name, family.documentation, sample.labels, sample.value)
+                self._mirror.counter(sample.name, family.documentation, sample.labels, sample.value, sample.exemplar)
             else:
                 self._mirror.gauge(sample.name, family.documentation, sample.labels, sample.value)
 
     def _copy_histograms(self, family):
-        histograms = {}  # by labels without `le`: bounds, counts up to each, and the sum
+        histograms = {}  # by labels without `le`: bounds, counts up to each, the sum, and exemplars
         for sample in family.samples:
             labels = {name: value for name, value in sample.labels.items() if name != "le"}
-            found = histograms.setdefault(tuple(sorted(labels.items())), ([], [], []))
+            found = histograms.setdefault(tuple(sorted(labels.items())), ([], [], [], []))
             if sample.name == family.name + "_bucket":
                 if sample.labels["le"] != "+Inf":
                     found[0].append(float(sample.labels["le"]))
                 found[1].append(int(sample.value))
+                if sample.exemplar is not None:
+                    found[3].append(sample.exemplar)
             elif sample.name == family.name + "_sum":
                 found[2].append(sample.value)
-        for labels, (bounds, below, total) in histograms.items():
+        for labels, (bounds, below, total, exemplars) in histograms.items():
             # Updates between two buckets' values may make a later one smaller.
             counts = [max(now - before, 0) for before, now in zip([0, *below], below)]
-            self._mirror.histogram(family.name, family.documentation, dict(labels), bounds, counts, sum(total))
+            self._mirror.histogram(family.name, family.documentation, dict(labels), bounds, counts, sum(total),
+                                   exemplars)
 
     def _copy_summaries(self, family):
         summaries = {}  # by labels without `quantile`: the value of each quantile, the count and the sum

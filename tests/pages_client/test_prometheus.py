@@ -2,6 +2,7 @@
 
 import math
 import pathlib
+import struct
 import sys
 import tempfile
 import time
@@ -70,6 +71,44 @@ class Prometheus(unittest.TestCase):
         took.observe(0.001)
         eventually(lambda: self.slot("jobs_total") == 41_500_000, 10, "the counter follows")
         eventually(lambda: self.slot("job_seconds", 1) == 2, 10, "the histogram follows")
+
+    def exemplar(self, name, slot):
+        """The bytes of an exemplar that begins at a slot of the metric."""
+        return struct.pack("<16Q", *(self.slot(name, slot + i) for i in range(16)))
+
+    def test_exemplars_are_passed_on_once_there_are_some(self):
+        jobs = Counter("jobs", "Jobs.", registry=self.registry)
+        took = Histogram("job_seconds", "Took.", buckets=(0.005, 0.1, 2.5), registry=self.registry)
+        wide = Histogram("wide_seconds", "Wide.", buckets=range(480), registry=self.registry)
+        jobs.inc(2)
+        took.observe(0.05)
+        publisher = self.publish()
+        first = self.agent.owners[0].metrics["jobs_total"]
+        self.assertEqual(self.slot("jobs_total"), 2_000_000)
+        jobs.inc(1, exemplar={"trace_id": "aaaa"})
+        took.observe(0.05, exemplar={"trace_id": "bbbb"})
+        took.observe(7, exemplar={"trace_id": "cccc"})
+        wide.observe(7, exemplar={"trace_id": "dddd"})
+
+        def shown():
+            metrics = self.agent.owners[0].metrics
+            return metrics["jobs_total"] != first and (b"aaaa" in self.exemplar("jobs_total", 1)
+                                                       and b"bbbb" in self.exemplar("job_seconds", 5 + 16)
+                                                       and b"cccc" in self.exemplar("job_seconds", 5 + 3 * 16))
+        eventually(shown, 10, "the exemplars are there")
+        self.assertEqual(self.slot("jobs_total"), 3_000_000)
+        self.assertEqual([self.slot("job_seconds", i) for i in range(1, 5)], [0, 2, 0, 1])
+        self.assertEqual(struct.unpack_from("<d", self.exemplar("jobs_total", 1), 24), (1e6,), "in units")
+        self.assertEqual(publisher.errors, {"wide_seconds": "wide_seconds: with its exemplars it is larger than a page"})
+        self.assertEqual(self.slot("wide_seconds", 8), 1, "it is there without")
+        before = self.exemplar("jobs_total", 1)
+        time.sleep(0.2)
+        self.assertEqual(self.exemplar("jobs_total", 1), before, "it is not given twice")
+        took.observe(0.05, exemplar={"trace_id": "eeee"})
+        eventually(lambda: b"eeee" in self.exemplar("job_seconds", 5 + 16), 10, "the latest one is there")
+        jobs.inc(1, exemplar={"trace_id": "x" * 100})
+        eventually(lambda: "96 bytes" in publisher.errors.get("jobs_total", ""), 10, "it says why one is missing")
+        self.assertEqual(self.slot("jobs_total"), 4_000_000)
 
     def test_quantiles_of_a_collector_are_kept(self):
         class Waits:

@@ -4,6 +4,7 @@ import gc
 import multiprocessing
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -73,6 +74,62 @@ class Python(unittest.TestCase):
             self.assertEqual(owner.slot("counter"), 2, "it begins anew")
         with self.assertRaises(ValueError):
             pages.remove("counter", {"till": "8"})
+
+    def exemplar(self, owner, name, slot):
+        """Labels, value and time of an exemplar that begins at a slot of the metric, whose checksum is right."""
+        words = [owner.slot(name, slot + i) for i in range(16)]
+        raw = struct.pack("<16Q", *words)
+        checksum = 14695981039346656037
+        for byte in raw[8:]:
+            checksum = (checksum ^ byte) * 1099511628211 % 2**64
+        self.assertEqual(words[0], checksum)
+        self.assertEqual(words[1] % 2, 0)
+        time_ns, value = struct.unpack_from("<Qd", raw, 16)
+        strings, at = [], 32
+        while at < 128 and (raw[at] or len(strings) % 2):
+            strings.append(raw[at + 1:at + 1 + raw[at]].decode())
+            at += 1 + raw[at]
+        return dict(zip(strings[::2], strings[1::2])), value, time_ns / 1e9
+
+    def test_exemplars_are_behind_their_metrics(self):
+        agent = self.agent()
+        with pingloom_pages.Pages("tested", socket=self.socket) as pages:
+            counter = pages.counter("jobs_total", exemplars=True)
+            took = pages.histogram("job_seconds", exemplars=True)
+            waits = pages.bounded_histogram("wait_seconds", (0.1, 1), exemplars=True)
+            plain = pages.counter("plain_total")
+            self.assertTrue(self.settled(pages))
+            owner = agent.owners[0]
+            trace = {"trace_id": "4bf92f3577b34da6a3ce929d0e0e4736", "span_id": "00f067aa0ba902b7"}
+            began = time.time()
+            counter.add(3, trace)
+            took.observe(5e-6, {"trace_id": "fast"})
+            took.observe(10.0, {"trace_id": "slow"})
+            waits.observe(0.5, {"trace_id": "w"})
+            plain.add(1, trace)
+            labels, value, at = self.exemplar(owner, "jobs_total", 1)
+            self.assertEqual((labels, value), (trace, 3))
+            self.assertTrue(began - 1 <= at <= time.time() + 1)
+            self.assertEqual(self.exemplar(owner, "job_seconds", 99)[:2], ({"trace_id": "fast"}, 5000))
+            self.assertEqual(self.exemplar(owner, "job_seconds", 99 + 3 * 16)[:2], ({"trace_id": "slow"}, 1e10))
+            self.assertEqual(self.exemplar(owner, "wait_seconds", 4 + 16)[:2], ({"trace_id": "w"}, 0.5))
+            waits.put_exemplar(7, {"trace_id": "x"}, 12.5)
+            self.assertEqual(self.exemplar(owner, "wait_seconds", 4 + 2 * 16), ({"trace_id": "x"}, 7, 12.5))
+            counter.put_exemplar(8, {"trace_id": "y"})
+            self.assertEqual(self.exemplar(owner, "jobs_total", 1)[:2], ({"trace_id": "y"}, 8))
+            self.assertEqual((owner.slot("jobs_total"), owner.slot("plain_total")), (3, 1))
+
+            for bad in ({}, {"a b": "c"}, {"a": "x" * 200}, {"a": None}):
+                with self.assertRaises(ValueError):
+                    counter.add(1, bad)
+            with self.assertRaisesRegex(ValueError, "though the value counts: .* more than 96 bytes"):
+                counter.add(1, {"a": "x" * 200})
+            self.assertEqual(self.exemplar(owner, "jobs_total", 1)[:2], ({"trace_id": "y"}, 8))
+            page = owner.pages[owner.metrics["jobs_total"][0]]
+            self.assertTrue(pages.remove("jobs_total"))
+            before = bytes(page[64:])
+            counter.add(1, {"trace_id": "late"})
+            self.assertEqual(bytes(page[64:]), before, "nothing is written where others may be")
 
     def test_values_are_where_the_agent_reads_them(self):
         agent = self.agent()
