@@ -106,6 +106,16 @@ void addOurs(CostTable& table, pingloom::Pages& pages, unsigned threads) {
             [histogram](unsigned, std::uint64_t n) {
               repeat(n, [histogram](std::uint64_t i) { histogram.observe(latency(i)); });
             });
+  pingloom::MetricOptions with_exemplars{"traced_seconds"};
+  with_exemplars.unit = 1e-9;
+  with_exemplars.exemplars = true;
+  const auto traced = pages.sharedHistogram(with_exemplars);
+  table.add("shared histogram of 98 buckets, each value with an exemplar", threads,
+            [traced](unsigned, std::uint64_t n) {
+              const pingloom::Labels trace = {{"trace_id", "4bf92f3577b34da6a3ce929d0e0e4736"},
+                                              {"span_id", "00f067aa0ba902b7"}};
+              repeat(n, [traced, &trace](std::uint64_t i) { traced.observe(latency(i), trace); });
+            });
 }
 
 void addPrometheus(CostTable& table, prometheus::Registry& registry, unsigned threads) {

@@ -295,7 +295,8 @@ static inline void pingloom_bounded_histogram_set(pingloom_bounded_histogram his
  * no exemplar if the labels are none, or have more than PINGLOOM_EXEMPLAR_LABEL_BYTES bytes with
  * two for each label, or are not labels. A counter keeps its last exemplar, and a histogram one for
  * each quarter of its buckets. They never wait: while two threads write the same exemplar, that of
- * one is dropped. One costs some hundred nanoseconds, so give one where a trace is sampled. */
+ * one is dropped. One costs much more than an update (docs/pages.md), so give one where a trace is
+ * sampled. */
 
 /* Keeps an exemplar that belongs to a value counted elsewhere. `part` of `parts` is the value's
  * bucket, and 0 of 1 for a counter. `value` is in units; that of a bounded histogram has the unit

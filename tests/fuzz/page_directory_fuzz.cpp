@@ -13,6 +13,28 @@
 #include "collector/read_plan.h"
 #include "common/metrics_text.h"
 #include "directory_input.h"
+#include "pages/exemplar_rules.h"
+
+namespace {
+
+// By this time exemplars of the first minutes of 1970 are shown.
+constexpr pingloom::Nanos kUtc = pingloom::kMinute;
+
+// Makes the checksums of a page's exemplars right, as an application does that writes other
+// nonsense there. Where a checksum is 0 it stays.
+void addChecksums(pingloom::collector::PageView& page) {
+  for (const auto& metric : page.info->schema) {
+    const std::size_t end = metric.first_slot + metric.allSlots();
+    for (std::size_t at = metric.first_slot + metric.slots; at < end;
+         at += PINGLOOM_EXEMPLAR_SLOTS) {
+      pingloom_exemplar exemplar;
+      std::memcpy(&exemplar, &page.values[at], sizeof exemplar);
+      if (exemplar.checksum != 0) page.values[at] = pingloom::pages::checksumOf(exemplar);
+    }
+  }
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace pingloom;
@@ -45,17 +67,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::memcpy(&page.values[i], values + i % words * sizeof(std::uint64_t),
                   sizeof(std::uint64_t));
     }
+    addChecksums(page);
     agent.pages.push_back(std::move(page));
   }
   const std::uint64_t end = std::uint64_t{directory.pages()} * PINGLOOM_PAGE_BYTES;
   for (const Segment& segment : planReads(pages)) {
     if (segment.offset + segment.length > end || segment.length > kMaxReadBytes) std::abort();
   }
-  Exposition binary([] { return std::make_unique<MetricsProtobuf>(); });
+  Exposition binary([] { return std::make_unique<MetricsProtobuf>(); }, true, kUtc);
   binary.add(agent, kSecond);
   static_cast<void>(binary.take());
   for (const MetricsFormat format : {MetricsFormat::kPrometheus, MetricsFormat::kOpenMetrics}) {
-    Exposition exposition([format] { return std::make_unique<MetricsText>(format); });
+    Exposition exposition([format] { return std::make_unique<MetricsText>(format); }, true, kUtc);
     exposition.add(agent, kSecond);
     // A line is a comment or a sample; what applications say adds none.
     const std::string text = exposition.take();
