@@ -13,7 +13,7 @@
 #include <stdexcept>
 
 #include "pages/schema.h"
-#include "unit/pages/client/scripted_agent.h"
+#include "unit/pages/client/published_metrics.h"
 
 namespace pingloom::pages::test::prometheus_cpp_test {
 namespace {
@@ -32,31 +32,13 @@ class PrometheusCpp : public testing::Test {
       return now.connected != 0 && now.metrics == now.known_metrics;
     }));
   }
-  // Returns the metric with its slots. Its first label's value is `label`, unless that is empty.
   std::pair<Metric, std::vector<std::uint64_t>> metric(const std::string& name,
                                                        const std::string& label = "") const {
-    for (const auto& [number, page] : agent.pages()) {
-      for (const auto& definition : page.definitions) {
-        Bytes bytes(definition);
-        const auto made = readMetric(bytes);
-        if (!made || made->name != name) continue;
-        if (!label.empty() && made->labels.at(0).second != label) continue;
-        std::vector<std::uint64_t> slots;
-        for (int i = 0; i < made->slots; ++i) {
-          slots.push_back(load(page.memory->slots[made->first_slot + i]));
-        }
-        return {*made, slots};
-      }
-    }
-    return {};
+    return publishedMetric(agent, name, label);
   }
-  double counter(const std::string& name) const {
-    const auto [made, slots] = metric(name);
-    return slots.empty() ? -1 : UnitScale(made.unit)(static_cast<double>(slots[0]));
-  }
+  double counter(const std::string& name) const { return publishedCounter(agent, name); }
   double gauge(const std::string& name, const std::string& label = "") const {
-    const auto slots = metric(name, label).second;
-    return slots.empty() ? -1 : std::bit_cast<double>(slots[0]);
+    return publishedGauge(agent, name, label);
   }
 
   SocketFolder folder;
