@@ -54,7 +54,8 @@ function(pingloom_library library)
   install(FILES ${CMAKE_BINARY_DIR}/generated/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${library}-dev)
 endfunction()
 pingloom_library(pages include/pingloom/page_format.h include/pingloom/pages.h include/pingloom/pages.hpp
-                include/pingloom/pages_mirror.hpp include/pingloom/prometheus_cpp.hpp)
+                include/pingloom/opentelemetry_cpp.hpp include/pingloom/pages_mirror.hpp
+                include/pingloom/prometheus_cpp.hpp)
 install(FILES python/pingloom_pages_mirror.py python/pingloom_pages_opentelemetry.py python/pingloom_pages_prometheus.py DESTINATION lib/python3/dist-packages COMPONENT pages-python)
 install(DIRECTORY go/pingloompages DESTINATION ${CMAKE_INSTALL_DATADIR}/gocode/src/pingloom COMPONENT pages-dev
         PATTERN "*_test.go" EXCLUDE)

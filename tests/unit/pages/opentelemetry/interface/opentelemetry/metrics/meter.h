@@ -1,0 +1,2 @@
+#pragma once
+#include "opentelemetry/sdk_setup.h"

@@ -1,0 +1,2 @@
+#pragma once
+#include "opentelemetry/declarations.h"
