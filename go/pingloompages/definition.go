@@ -25,6 +25,10 @@ type Metric struct {
 	// times a second while others update its neighbours.
 	OwnLine bool
 
+	// Exemplars gives a counter room for an exemplar, which takes 16 slots more, or a histogram for
+	// four, which take 64: one for each quarter of its buckets.
+	Exemplars bool
+
 	// Unit is for counters and histograms: the worth of 1 in the unit of the name, from 1e-30 to
 	// 1e30; 0 means 1. With 1e-9 a metric in seconds is counted in nanoseconds.
 	Unit float64
@@ -57,8 +61,9 @@ const (
 	minUnit             = 1e-30
 	maxUnit             = 1e30
 
-	flagShared = 1
-	flagBounds = 2
+	flagShared    = 1
+	flagBounds    = 2
+	flagExemplars = 4
 )
 
 type label struct{ name, value string }
@@ -67,6 +72,7 @@ type label struct{ name, value string }
 type definition struct {
 	kind        metricKind
 	ownLine     bool
+	exemplars   int // how many it has room for
 	shape       Shape
 	unit        float64
 	name, help  string
@@ -74,8 +80,8 @@ type definition struct {
 	environment bool      // whether some of them come from the environment
 	bounds      []float64 // a histogram's, if it has no shape; a summary's quantiles
 	first       int       // the first slot; set by the page
-	slots       int
-	schemaBytes int // the size of encode()
+	slots       int       // without those of exemplars, which follow them
+	schemaBytes int       // the size of encode()
 }
 
 func badArgument(what, why string) error {
@@ -166,6 +172,9 @@ func makeDefinition(metric Metric, kind metricKind, bounds []float64, common com
 	case kind == kindHistogram:
 		err = made.setBounds(bounds)
 	}
+	if err == nil && metric.Exemplars {
+		err = made.setExemplars()
+	}
 	made.schemaBytes = len(made.encode()) // independent of the slots
 	return made, err
 }
@@ -200,6 +209,24 @@ func (d *definition) setBounds(bounds []float64) error {
 	return nil
 }
 
+func (d *definition) setExemplars() error {
+	switch d.kind {
+	case kindCounter:
+		d.exemplars = counterExemplars
+	case kindHistogram:
+		d.exemplars = histogramExemplars
+	default:
+		return badArgument(d.name, "only counters and histograms have exemplars")
+	}
+	if d.allSlots() > pageSlots {
+		return badArgument(d.name, "with its exemplars it is larger than a page")
+	}
+	return nil
+}
+
+// allSlots is the number of its slots with those of its exemplars.
+func (d *definition) allSlots() int { return d.slots + d.exemplars*exemplarSlots }
+
 func (d *definition) setQuantiles(quantiles []float64) error {
 	right := len(quantiles) <= maxQuantiles
 	for i := 0; right && i < len(quantiles); i++ {
@@ -230,7 +257,7 @@ func (d *definition) key() string {
 
 func (d *definition) sameMetric(other *definition) bool {
 	same := d.kind == other.kind && d.unit == other.unit && d.shape == other.shape &&
-		len(d.bounds) == len(other.bounds)
+		len(d.bounds) == len(other.bounds) && d.exemplars == other.exemplars
 	for i := 0; same && i < len(d.bounds); i++ {
 		same = d.bounds[i] == other.bounds[i]
 	}
@@ -245,6 +272,9 @@ func (d *definition) encode() []byte {
 	}
 	if d.bounds != nil {
 		flags |= flagBounds
+	}
+	if d.exemplars > 0 {
+		flags |= flagExemplars
 	}
 	out := []byte{byte(d.kind), flags}
 	out = appendUint16(out, d.first)

@@ -11,7 +11,8 @@
 // # What an application may rely on
 //
 // An update loads where the metric is and then stores or adds into a page, both atomically: it takes
-// no lock, makes no system call and allocates nothing. Only Group.Update takes a lock, which is the group's own. Making a metric is
+// no lock, makes no system call and allocates nothing, unless it has an exemplar, which asks for the
+// time and allocates. Only Group.Update takes a lock, which is the group's own. Making a metric is
 // slow, because it takes a lock, and the first one of a page waits at most 0.2 s for the agent. Make
 // metrics once and keep the handles. Everything works without an agent and while the agent restarts:
 // values are counted in the same memory, which is handed to the next agent. Nothing here panics or

@@ -30,7 +30,7 @@ func (p *Pages) Counter(metric Metric) (Counter, error) {
 	if err != nil {
 		return Counter{}, err
 	}
-	return Counter{made.place, made.definition.unit}, nil
+	return Counter{made.place, made.definition.unit, made.definition.exemplars}, nil
 }
 
 // Gauge makes a gauge.
@@ -48,7 +48,7 @@ func (p *Pages) Histogram(metric Metric) (Histogram, error) {
 	if err != nil {
 		return Histogram{}, err
 	}
-	return Histogram{made.place, made.definition.shape, made.definition.unit}, nil
+	return Histogram{made.place, made.definition.shape, made.definition.unit, made.definition.exemplars}, nil
 }
 
 // BoundedHistogram makes a histogram whose buckets have these upper bounds, in the unit of the name,
@@ -62,7 +62,7 @@ func (p *Pages) BoundedHistogram(metric Metric, bounds []float64) (BoundedHistog
 	if err != nil {
 		return BoundedHistogram{}, err
 	}
-	return BoundedHistogram{made.place, made.definition.bounds, made.definition.unit}, nil
+	return BoundedHistogram{made.place, made.definition.bounds, made.definition.unit, made.definition.exemplars}, nil
 }
 
 // Summary makes a summary, which shows quantiles that the application has computed itself. There are

@@ -44,7 +44,8 @@ func (s slots) at(index int) *uint64 {
 // Counter counts whole numbers of its metric's unit and never falls.
 type Counter struct {
 	*place
-	unit float64
+	unit      float64
+	exemplars int
 }
 
 // Add adds n units.
@@ -98,8 +99,9 @@ func (g Gauge) Add(difference float64) {
 // Histogram counts values in buckets of its metric's Shape, and sums them up.
 type Histogram struct {
 	*place
-	shape Shape
-	unit  float64
+	shape     Shape
+	unit      float64
+	exemplars int
 }
 
 // Observe counts a value, which is a whole number of the metric's units: with the Unit 1e-9 of a
@@ -121,8 +123,9 @@ func (h Histogram) ObserveFloat(value float64) { h.Observe(inUnits(value, h.unit
 // up.
 type BoundedHistogram struct {
 	*place
-	bounds []float64
-	unit   float64
+	bounds    []float64
+	unit      float64
+	exemplars int
 }
 
 // Observe counts a value in the unit of the metric's name. A bucket includes its upper bound. Any
@@ -131,11 +134,14 @@ type BoundedHistogram struct {
 func (h BoundedHistogram) Observe(value float64) {
 	if h.place != nil {
 		slots := h.slots()
-		bucket := sort.Search(len(h.bounds), func(i int) bool { return value <= h.bounds[i] })
 		atomic.AddUint64(slots.at(0), inUnits(value, h.unit))
-		atomic.AddUint64(slots.at(1+bucket), 1)
+		atomic.AddUint64(slots.at(1+h.bucket(value)), 1)
 		runtime.KeepAlive(h.memory)
 	}
+}
+
+func (h BoundedHistogram) bucket(value float64) int {
+	return sort.Search(len(h.bounds), func(i int) bool { return value <= h.bounds[i] })
 }
 
 // Summary shows quantiles that are computed elsewhere, with the count and the sum of all values.

@@ -50,7 +50,7 @@ func (p *page) hasRoom(metric *definition) bool {
 // that was removed.
 func (p *page) add(metric *definition) *entry {
 	made := p.metrics.add(metric)
-	for i := 0; i < metric.slots; i++ {
+	for i := 0; i < metric.allSlots(); i++ {
 		atomic.StoreUint64(p.memory.slot(metric.first+i), 0)
 	}
 	atomic.StoreUint32(p.memory.half(atSlots), uint32(p.metrics.slots))

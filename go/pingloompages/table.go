@@ -54,9 +54,9 @@ func newTable() metricTable {
 // its own.
 func reserved(metric *definition) int {
 	if metric.ownLine {
-		return (metric.slots + slotsPerLine - 1) / slotsPerLine * slotsPerLine
+		return (metric.allSlots() + slotsPerLine - 1) / slotsPerLine * slotsPerLine
 	}
-	return metric.slots
+	return metric.allSlots()
 }
 
 // freeSlots returns the first slot of a place for a metric, or -1.
@@ -111,7 +111,7 @@ func (t *metricTable) add(metric *definition) *entry {
 	} else {
 		metric.first = t.freeSlots(metric)
 		t.occupy(metric, true)
-		if end := metric.first + metric.slots; end > t.slots {
+		if end := metric.first + metric.allSlots(); end > t.slots {
 			t.slots = end
 		}
 	}

@@ -66,6 +66,8 @@ class PagesGo(PagesCase):
         self.assertEqual(samples["go_build_info", "1.2"], 1)
         self.assertEqual([samples["go_wait_seconds", quantile] for quantile in ("0.5", "0.99")], [0.25, 0.75])
         self.assertEqual((samples["go_wait_seconds_count", None], samples["go_wait_seconds_sum", None]), (8, 2.5))
+        text = self.get("/metrics", accept="application/openmetrics-text; version=1.0.0")
+        self.assertRegex(text, r'(?m)^go_slow_seconds_bucket\{.*le="0.004194304"\} 1 # \{trace_id="4bf92f35"\} 0.003 \d+\.\d+$')
 
     def test_goroutines_count_exactly_over_restarts_of_the_agent(self):
         self.start_collector(agents=[1])

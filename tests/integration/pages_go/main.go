@@ -94,6 +94,9 @@ func count(goroutines, times int) {
 	waits, err := pages.Summary(pingloompages.Metric{Name: "go_wait_seconds"}, []float64{0.5, 0.99})
 	must(err)
 	waits.Set(8, 2.5, 0.25, 0.75)
+	slow, err := pages.Histogram(pingloompages.Metric{Name: "go_slow_seconds", Unit: 1e-9, Exemplars: true})
+	must(err)
+	must(slow.ObserveExemplar(3_000_000, pingloompages.Labels{"trace_id": "4bf92f35"}))
 	must(pages.Info(pingloompages.Metric{Name: "go_build_info", Labels: pingloompages.Labels{"version": "1.2"}}))
 	var all sync.WaitGroup
 	for i := 0; i < goroutines; i++ {
