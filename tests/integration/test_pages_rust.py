@@ -93,6 +93,8 @@ class PagesRust(PagesCase):
         command = [binary("pingloom"), "pages", "--url", self.urls["collector"]]
         lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
         self.assertIn('rust_events_total{path="a\\"b\\\\c"}', lines)
+        text = self.get("/metrics", accept="application/openmetrics-text; version=1.0.0")
+        self.assertRegex(text, r'(?m)^rust_slow_seconds_bucket\{.*le="0.004194304"\} 1 # \{trace_id="4bf92f35"\} 0.003 \d+\.\d+$')
 
     def test_a_group_is_shown_whole(self):
         self.start_agent(1)

@@ -57,7 +57,7 @@ impl Page {
     pub fn add(&mut self, metric: Definition) -> Number {
         let number = self.metrics.add(metric);
         let placed = self.metrics.metric(number);
-        let (first, slots) = (usize::from(placed.first), usize::from(placed.slots));
+        let (first, slots) = (usize::from(placed.first), placed.all_slots());
         self.memory.page().clear_slots(first..first + slots);
         self.memory.page().use_slots(self.metrics.used_slots());
         number

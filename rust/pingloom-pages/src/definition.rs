@@ -1,5 +1,6 @@
 //! A metric that was checked, as the agent is told of it (docs/page-format.md, "A metric").
 
+use crate::exemplar::{COUNTER_EXEMPLARS, EXEMPLAR_SLOTS, HISTOGRAM_EXEMPLARS};
 use crate::message::Encoder;
 use crate::page::SLOTS;
 use crate::{Error, Metric, Shape};
@@ -13,6 +14,7 @@ const MAX_LABEL_BYTES: usize = 256;
 const MAX_APPLICATION_BYTES: usize = 64;
 const SHARED_WRITERS: u8 = 1;
 const BOUNDS: u8 = 2;
+const EXEMPLARS: u8 = 4;
 
 pub type Labels = Vec<(String, String)>;
 
@@ -49,13 +51,15 @@ pub struct Definition {
     /// A histogram's, or a summary's quantiles.
     pub bounds: Vec<f64>,
     pub first: u16,
-    pub slots: u16,
+    pub slots: u16, // without those of exemplars, which follow them
+    /// How many it has room for.
+    pub exemplars: usize,
     /// The bytes of encode(), whatever the slots.
     pub schema_bytes: usize,
 }
 
 /// Texts are UTF-8 already, because they are Strings.
-fn is_text(text: &str) -> bool {
+pub fn is_text(text: &str) -> bool {
     text.bytes().all(|byte| byte >= b' ' && byte != 0x7f)
 }
 
@@ -67,7 +71,7 @@ fn is_metric_name(name: &str) -> bool {
 }
 
 /// `le` is the label of buckets, and Prometheus keeps names in `__` to itself.
-fn is_label_name(name: &str) -> bool {
+pub fn is_label_name(name: &str) -> bool {
     is_metric_name(name) && !name.contains(':') && !name.starts_with("__") && name != "le"
 }
 
@@ -153,6 +157,19 @@ fn check_quantiles(name: &str, quantiles: &[f64], labels: &Labels) -> Result<u16
     Ok(quantiles.len() as u16 + 2)
 }
 
+fn exemplars_of(metric: &Metric, kind: Kind, slots: u16) -> Result<usize, Error> {
+    let exemplars = match kind {
+        _ if !metric.exemplars => 0,
+        Kind::Counter => COUNTER_EXEMPLARS,
+        Kind::Histogram => HISTOGRAM_EXEMPLARS,
+        _ => return Err(Error::bad(&metric.name, "only counters and histograms have exemplars")),
+    };
+    if usize::from(slots) + exemplars * EXEMPLAR_SLOTS > SLOTS {
+        return Err(Error::bad(&metric.name, "with its exemplars it is larger than a page"));
+    }
+    Ok(exemplars)
+}
+
 fn check_shape(name: &str, shape: Shape) -> Result<u16, Error> {
     if !shape.is_valid() {
         return Err(Error::bad(name, "no histogram has this shape"));
@@ -202,6 +219,7 @@ impl Definition {
             (_, _, Some(shape)) => check_shape(name, shape)?,
             _ => 1,
         };
+        let exemplars = exemplars_of(metric, kind, slots)?;
         let mut made = Definition {
             kind,
             shared,
@@ -215,10 +233,16 @@ impl Definition {
             bounds: bounds.unwrap_or_default().to_vec(),
             first: 0,
             slots,
+            exemplars,
             schema_bytes: 0,
         };
         made.schema_bytes = made.encode().len();
         Ok(made)
+    }
+
+    /// The number of its slots with those of its exemplars.
+    pub fn all_slots(&self) -> usize {
+        usize::from(self.slots) + self.exemplars * EXEMPLAR_SLOTS
     }
 
     /// What makes two metrics the same: the name and labels. None of them has a zero byte.
@@ -237,13 +261,16 @@ impl Definition {
             && self.unit == other.unit
             && self.shape == other.shape
             && self.bounds == other.bounds
+            && self.exemplars == other.exemplars
     }
 
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Encoder::default();
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
         out.u8(self.kind as u8);
-        out.u8(flag(self.shared, SHARED_WRITERS) | flag(!self.bounds.is_empty(), BOUNDS));
+        out.u8(flag(self.shared, SHARED_WRITERS)
+            | flag(!self.bounds.is_empty(), BOUNDS)
+            | flag(self.exemplars > 0, EXEMPLARS));
         out.u16(self.first);
         out.u16(self.slots);
         let shape = self.shape.map_or([0; 3], |one| [one.lowest, one.highest, one.precision]);

@@ -3,9 +3,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::exemplar::{self, EXEMPLAR_SLOTS};
 use crate::make::Made;
 use crate::page::{Layout, Mapping, INERT};
-use crate::Shape;
+use crate::{Error, Shape};
 
 /// The slots of a metric, and what keeps their memory mapped.
 ///
@@ -14,6 +15,7 @@ use crate::Shape;
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
     slots: NonNull<[AtomicU64]>,
+    exemplars: usize, // how many of them follow the values
     _memory: Option<Arc<Mapping>>,
     _users: Option<Arc<()>>, // after a removal nobody else has the slots while this lives
 }
@@ -26,20 +28,35 @@ unsafe impl Sync for Slots {}
 impl Slots {
     pub(crate) fn of(made: &Made) -> Slots {
         let first = usize::from(made.definition.first);
-        let slots = &made.memory.page().slots[first..first + usize::from(made.definition.slots)];
+        let slots = &made.memory.page().slots[first..first + made.definition.all_slots()];
         Slots {
             slots: NonNull::from(slots),
+            exemplars: made.definition.exemplars,
             _memory: Some(made.memory.clone()),
             _users: Some(made.users.clone()),
         }
     }
     pub(crate) fn inert() -> Slots {
-        Slots { slots: NonNull::from(&INERT.slots[..]), _memory: None, _users: None }
+        Slots { slots: NonNull::from(&INERT.slots[..]), exemplars: 0, _memory: None, _users: None }
     }
     #[inline]
     fn all(&self) -> &[AtomicU64] {
         // SAFETY: they are in INERT, or in the mapping that _memory keeps.
         unsafe { self.slots.as_ref() }
+    }
+    /// Keeps the exemplar of a value that was counted in a bucket, unless it has no room for any.
+    pub(crate) fn put_exemplar(
+        &self,
+        (bucket, buckets): (usize, usize),
+        value: f64,
+        labels: &[(&str, &str)],
+    ) -> Result<(), Error> {
+        if self.exemplars == 0 {
+            return Ok(());
+        }
+        let first = self.all().len() - self.exemplars * EXEMPLAR_SLOTS
+            + bucket * self.exemplars / buckets * EXEMPLAR_SLOTS;
+        exemplar::write(&self.all()[first..first + EXEMPLAR_SLOTS], value, labels)
     }
     #[inline]
     fn add(&self, slot: usize, n: u64) {
@@ -81,6 +98,15 @@ impl Counter {
     #[inline]
     pub fn add(&self, n: u64) {
         self.0.add(0, n);
+    }
+    /// Adds, and keeps what was added as the counter's exemplar, with labels that say which trace it
+    /// belongs to: `&[("trace_id", "4bf9...")]`. The metric needs [`Metric::exemplars`](
+    /// crate::Metric::exemplars); without it no exemplar is kept. It adds whatever it returns: it
+    /// fails if the labels are none, not labels, or more than 96 bytes with two for each label. It
+    /// never waits; an exemplar is dropped while another thread writes one there.
+    pub fn add_exemplar(&self, n: u64, labels: &[(&str, &str)]) -> Result<(), Error> {
+        self.add(n);
+        self.0.put_exemplar((0, 1), n as f64, labels)
     }
     /// Sets it to a value that is counted elsewhere and never falls.
     #[inline]
@@ -152,6 +178,13 @@ impl Histogram {
     pub fn observe_duration(&self, duration: Duration) {
         self.observe(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
     }
+    /// Observes, and keeps the value as the exemplar of its quarter of the buckets; see
+    /// [`Counter::add_exemplar`].
+    pub fn observe_exemplar(&self, value: u64, labels: &[(&str, &str)]) -> Result<(), Error> {
+        self.observe(value);
+        let bucket = (self.shape.bucket(value), self.shape.buckets());
+        self.slots.put_exemplar(bucket, value as f64, labels)
+    }
     /// How many values were observed.
     pub fn count(&self) -> u64 {
         (0..self.shape.buckets()).fold(0, |sum, at| self.slots.get(1 + at).wrapping_add(sum))
@@ -183,11 +216,19 @@ impl BoundedHistogram {
     /// which a negative value adds nothing.
     #[inline]
     pub fn observe(&self, value: f64) {
-        // NaN is in the last bucket.
-        let bucket = self.bounds.partition_point(|&bound| value > bound || value.is_nan());
         // The cast saturates and takes NaN and what is below 0 for 0, so that no value lowers a sum.
         self.slots.add(0, (value / self.unit).round() as u64);
-        self.slots.add(1 + bucket, 1);
+        self.slots.add(1 + self.bucket(value), 1);
+    }
+    /// NaN is in the last bucket.
+    #[inline]
+    fn bucket(&self, value: f64) -> usize {
+        self.bounds.partition_point(|&bound| value > bound || value.is_nan())
+    }
+    /// As [`Histogram::observe_exemplar`]. A value that is not finite is observed, and an error.
+    pub fn observe_exemplar(&self, value: f64, labels: &[(&str, &str)]) -> Result<(), Error> {
+        self.observe(value);
+        self.slots.put_exemplar((self.bucket(value), self.bounds.len() + 1), value, labels)
     }
     /// Sets all of a histogram that is counted elsewhere. `buckets` has a count for each bound and
     /// one more, each of its own bucket; `sum` is in units. A slice of another length is ignored.

@@ -11,7 +11,8 @@
 //! # Ok::<(), pingloom_pages::Error>(())
 //! ```
 //!
-//! An update is an atomic add or store in a page: no lock, no system call, no allocation. Making a
+//! An update is an atomic add or store in a page: no lock, no system call, no allocation; one with
+//! an exemplar copies labels and asks for the time, too. Making a
 //! metric is slow, because it takes a lock and waits at most 0.2 s for the agent when it needs a
 //! new page: make metrics once and keep the handles, which are Send and Sync.
 //!
@@ -33,6 +34,9 @@ mod definition;
 mod definition_test;
 mod environment;
 mod error;
+mod exemplar;
+#[cfg(test)]
+mod exemplar_test;
 mod fork;
 mod handles;
 mod make;

@@ -19,6 +19,7 @@ pub struct Metric {
     pub(crate) unit: f64,
     pub(crate) shape: Shape,
     pub(crate) own_line: bool,
+    pub(crate) exemplars: bool,
     pub(crate) group: Option<Membership>,
 }
 
@@ -36,6 +37,7 @@ impl Metric {
             unit: 1.0,
             shape: Shape::default(),
             own_line: false,
+            exemplars: false,
             group: None,
         }
     }
@@ -67,6 +69,12 @@ impl Metric {
     /// others update its neighbours.
     pub fn own_line(mut self) -> Metric {
         self.own_line = true;
+        self
+    }
+    /// Gives a counter room for an exemplar, which takes 16 slots more, or a histogram for four, which
+    /// take 64: one for each quarter of its buckets.
+    pub fn exemplars(mut self) -> Metric {
+        self.exemplars = true;
         self
     }
     /// Makes it a member of the group: update it during the group's updates only.

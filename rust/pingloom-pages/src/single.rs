@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use crate::handles::Slots;
 use crate::make::Made;
-use crate::Shape;
+use crate::{Error, Shape};
 
 /// A [`Counter`](crate::Counter) that one thread at a time updates: an update is a load and a
 /// store, and no atomic addition. It takes `&mut self` and cannot be cloned, so nobody else
@@ -27,6 +27,11 @@ impl SingleCounter {
     #[inline]
     pub fn add(&mut self, n: u64) {
         self.slots.add_alone(0, n);
+    }
+    /// As [`Counter::add_exemplar`](crate::Counter::add_exemplar).
+    pub fn add_exemplar(&mut self, n: u64, labels: &[(&str, &str)]) -> Result<(), Error> {
+        self.add(n);
+        self.slots.put_exemplar((0, 1), n as f64, labels)
     }
     pub fn get(&self) -> u64 {
         self.slots.get(0)
@@ -57,6 +62,12 @@ impl SingleHistogram {
     pub fn observe(&mut self, value: u64) {
         self.slots.add_alone(0, value);
         self.slots.add_alone(1 + self.shape.bucket(value), 1);
+    }
+    /// As [`Histogram::observe_exemplar`](crate::Histogram::observe_exemplar).
+    pub fn observe_exemplar(&mut self, value: u64, labels: &[(&str, &str)]) -> Result<(), Error> {
+        self.observe(value);
+        let bucket = (self.shape.bucket(value), self.shape.buckets());
+        self.slots.put_exemplar(bucket, value as f64, labels)
     }
     /// Observes a duration in nanoseconds, for metrics whose unit is 1e-9.
     #[inline]

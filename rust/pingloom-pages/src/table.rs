@@ -62,7 +62,7 @@ pub struct Table {
 
 /// The slots that a metric occupies, including what it leaves unused of cache lines of its own.
 fn reserved(metric: &Definition) -> usize {
-    let slots = usize::from(metric.slots);
+    let slots = metric.all_slots();
     if metric.own_line {
         (slots + SLOTS_PER_LINE - 1) / SLOTS_PER_LINE * SLOTS_PER_LINE
     } else {
@@ -123,7 +123,7 @@ impl Table {
             Some(first) if metric.kind != Kind::Info => {
                 metric.first = first as u16;
                 self.occupy(first, reserved(&metric), true);
-                self.used_slots = self.used_slots.max(first + usize::from(metric.slots));
+                self.used_slots = self.used_slots.max(first + metric.all_slots());
             }
             _ => {
                 metric.first = self.used_slots as u16;
