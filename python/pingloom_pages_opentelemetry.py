@@ -6,9 +6,10 @@
 Names become Prometheus' as OpenTelemetry's specification has it: other characters become underscores, units are
 written out at the end (`s` is `_seconds`), and monotonic sums end with `_total`. Attributes become labels. Of the
 resource's, those in OTEL_RESOURCE_ATTRIBUTES do, too; give what else is needed as `labels`. Histograms keep their bounds.
-pingloom_pages_mirror says how fractions are kept. Exponential histograms and deltas are left out and told in `errors`.
+pingloom_pages_mirror says how fractions are kept. Exemplars that belong to a trace are kept with its ids. Exponential histograms and deltas are left out and told in `errors`.
 """
 
+import collections
 import re
 
 import pingloom_pages
@@ -34,6 +35,21 @@ def _name(metric):
     if isinstance(metric.data, Sum) and metric.data.is_monotonic and not name.endswith("_total"):
         name += "_total"
     return name
+
+
+_Exemplar = collections.namedtuple("_Exemplar", ("labels", "value", "timestamp"))
+
+
+def _exemplars(point):
+    """The point's exemplars by time. The others lead to no trace, and older SDKs have none."""
+    found = []
+    for each in getattr(point, "exemplars", None) or ():
+        ids = {name: getattr(each, name, None) for name in ("trace_id", "span_id")}
+        labels = {name: format(value, "032x" if name == "trace_id" else "016x") if isinstance(value, int) else str(value)
+                  for name, value in ids.items() if value}
+        if "trace_id" in labels:
+            found.append(_Exemplar(labels, each.value, each.time_unix_nano / 1e9))
+    return sorted(found, key=lambda each: each.timestamp)
 
 
 class PagesMetricExporter(MetricExporter):
@@ -75,8 +91,9 @@ class PagesMetricExporter(MetricExporter):
         for point in data.data_points:
             labels = {_identifier(key): str(value) for key, value in (point.attributes or {}).items()}
             if isinstance(data, Histogram):
-                self._mirror.histogram(name, help_text, labels, point.explicit_bounds, point.bucket_counts, point.sum)
+                self._mirror.histogram(name, help_text, labels, point.explicit_bounds, point.bucket_counts, point.sum,
+                                       _exemplars(point))
             elif isinstance(data, Sum) and data.is_monotonic:
-                self._mirror.counter(name, help_text, labels, point.value)
+                self._mirror.counter(name, help_text, labels, point.value, *_exemplars(point)[-1:])
             else:
                 self._mirror.gauge(name, help_text, labels, point.value)

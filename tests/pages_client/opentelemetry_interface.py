@@ -43,8 +43,19 @@ def _record(name, *fields):
 
 
 _TIMES = ("attributes", "start_time_unix_nano", "time_unix_nano")
-NumberDataPoint = _record("NumberDataPoint", *_TIMES, "value")
-HistogramDataPoint = _record("HistogramDataPoint", *_TIMES, "count", "sum", "bucket_counts", "explicit_bounds", "min", "max")
+Exemplar = _record("Exemplar", "filtered_attributes", "value", "time_unix_nano", "span_id", "trace_id")
+
+
+@dataclasses.dataclass(frozen=True)
+class NumberDataPoint(_record("_NumberDataPoint", *_TIMES, "value")):
+    exemplars: typing.Any = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass(frozen=True)
+class HistogramDataPoint(_record("_HistogramDataPoint", *_TIMES, "count", "sum", "bucket_counts", "explicit_bounds", "min", "max")):
+    exemplars: typing.Any = dataclasses.field(default_factory=list)
+
+
 Sum = _record("Sum", "data_points", "aggregation_temporality", "is_monotonic")
 Gauge = _record("Gauge", "data_points")
 Histogram = _record("Histogram", "data_points", "aggregation_temporality")

@@ -1,6 +1,7 @@
 """The exporter from OpenTelemetry's SDK to metric pages."""
 
 import pathlib
+import struct
 import sys
 import tempfile
 import unittest
@@ -64,6 +65,31 @@ class OpenTelemetry(unittest.TestCase):
         self.assertEqual(self.exporter.errors, {})
         self.export(known=4)
         eventually(lambda: not owner.living, 10, "what is reported no more is removed")
+
+    def test_exemplars_of_traces_are_kept(self):
+        def exemplar(value, trace, span=None, at=2_000_000_000):
+            return opentelemetry_interface.Exemplar({"dropped": 1}, value, at, span, trace)
+
+        def metrics(*exemplars):
+            return (sdk.Metric("jobs", "", "", sdk.Sum([sdk.NumberDataPoint({}, 0, 1, 5, exemplars)], CUMULATIVE, True)),
+                    sdk.Metric("took", "", "s", sdk.Histogram(
+                        [sdk.HistogramDataPoint({}, 0, 1, 3, 1.5, [1, 2, 0], [0.005, 0.1], 0, 1, exemplars)], CUMULATIVE)))
+
+        owner = self.export(*metrics(exemplar(0.01, None)), known=2)
+        before = owner.metrics["jobs_total"]
+        self.export(*metrics(exemplar(0.05, 0xAB, 0xCD), exemplar(7, 0xEF, at=1_000_000_000), exemplar(1, 0)), known=2)
+        eventually(lambda: owner.metrics["jobs_total"] != before, 10, "they are made again with room for exemplars")
+
+        def raw(name, slot):
+            return struct.pack("<16Q", *(owner.slot(name, slot + i) for i in range(16)))
+
+        for name, slot, value, at, trace in (("jobs_total", 1, 0.05 * 1e6, 2, "ab"), ("took_seconds", 4 + 16, 0.05, 2, "ab"),
+                                             ("took_seconds", 4 + 2 * 16, 7, 1, "ef")):
+            self.assertEqual(struct.unpack_from("<Qd", raw(name, slot), 16), (at * 1_000_000_000, value), name)
+            self.assertIn(b"\x08trace_id\x20" + trace.rjust(32, "0").encode(), raw(name, slot))
+        self.assertIn(b"\x07span_id\x10" + b"cd".rjust(16, b"0"), raw("jobs_total", 1))
+        self.assertNotIn(b"dropped", raw("jobs_total", 1))
+        self.assertEqual(self.exporter.errors, {})
 
     def test_what_cannot_be_exported_is_told_and_the_rest_is_there(self):
         owner = self.export(sdk.Metric("deltas", "", "", sdk.Sum([number(1)], DELTA, True)),
