@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "common/metrics_label.h"
 
 namespace pingloom {

@@ -1,6 +1,7 @@
 #include "collector/push/otlp_exemplar.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
