@@ -98,6 +98,12 @@ def _load():
             (slow.pingloom_bounded_histogram_make, [pointer, pointer, pointer, ctypes.c_size_t, pointer], ctypes.c_int),
             (slow.pingloom_summary_make, [pointer, pointer, pointer, ctypes.c_size_t, pointer], ctypes.c_int),
             (slow.pingloom_exemplars_make, [pointer] * 3, ctypes.c_int),
+            (fast.pingloom_shared_counter_make, [pointer] * 3, ctypes.c_int),
+            (fast.pingloom_gauge_make, [pointer] * 3, ctypes.c_int),
+            (fast.pingloom_shared_histogram_make, [pointer] * 3, ctypes.c_int),
+            (fast.pingloom_bounded_histogram_make, [pointer, pointer, pointer, ctypes.c_size_t, pointer], ctypes.c_int),
+            (fast.pingloom_summary_make, [pointer, pointer, pointer, ctypes.c_size_t, pointer], ctypes.c_int),
+            (fast.pingloom_exemplars_make, [pointer] * 3, ctypes.c_int),
             (slow.pingloom_info_make, [pointer] * 2, ctypes.c_int),
             (slow.pingloom_metric_remove, [pointer] * 2, ctypes.c_int),
             (slow.pingloom_group_make, [pointer] * 2, ctypes.c_int),
@@ -137,15 +143,17 @@ def _labels(labels):
 
 
 class _Handle:
+    _nothing = (None, None)  # the arguments of a handle that is inert
+
     def __init__(self, pages, kind, make, metric):
         self._handle = kind()
-        self._make = make
         self._ref = ctypes.byref(self._handle)
         with _making:
             pages._keep(self, make(pages._pages, metric, self._ref), metric._obj.key)
 
     def _make_inert(self):
-        self._make(None, None, self._ref)
+        # The call keeps the interpreter's lock, so no other thread updates by a handle that is half inert.
+        self._inert(*self._nothing, self._ref)
 
 
 class _ExemplarHandle(_Handle):
@@ -160,7 +168,7 @@ class _ExemplarHandle(_Handle):
                 _slow.pingloom_exemplars_make(pages._pages, metric, self._exemplars_ref)
 
     def _make_inert(self):
-        _slow.pingloom_exemplars_make(None, None, self._exemplars_ref)
+        _fast.pingloom_exemplars_make(None, None, self._exemplars_ref)
         super()._make_inert()
 
     def _put(self, part, parts, value, labels, seconds):
@@ -193,6 +201,7 @@ def _whole(n):
 
 
 class Counter(_ExemplarHandle):
+    _inert = _fast.pingloom_shared_counter_make
     _update = _fast.pingloom_call_shared_counter_add
     _update_with = _fast.pingloom_call_shared_counter_add_exemplar
     _set = _fast.pingloom_call_shared_counter_set
@@ -217,6 +226,7 @@ class Counter(_ExemplarHandle):
 
 
 class Gauge(_Handle):
+    _inert = _fast.pingloom_gauge_make
     _set = _fast.pingloom_call_gauge_set
     _add = _fast.pingloom_call_gauge_add
 
@@ -228,6 +238,7 @@ class Gauge(_Handle):
 
 
 class Histogram(_ExemplarHandle):
+    _inert = _fast.pingloom_shared_histogram_make
     _observe = _fast.pingloom_call_shared_histogram_observe
     _observe_with = _fast.pingloom_call_shared_histogram_observe_exemplar
 
@@ -256,6 +267,8 @@ class Histogram(_ExemplarHandle):
 
 class BoundedHistogram(_ExemplarHandle):
     """A histogram with bounds of its own."""
+    _inert = _fast.pingloom_bounded_histogram_make
+    _nothing = (None, None, None, 0)
     _observe = _fast.pingloom_call_bounded_histogram_observe
     _observe_with = _fast.pingloom_call_bounded_histogram_observe_exemplar
     _set = _fast.pingloom_call_bounded_histogram_set
@@ -294,6 +307,8 @@ class BoundedHistogram(_ExemplarHandle):
 
 class Summary(_Handle):
     """Quantiles that are computed elsewhere, with the count and the sum of all values."""
+    _inert = _fast.pingloom_summary_make
+    _nothing = (None, None, None, 0)
     _set = _fast.pingloom_call_summary_set
 
     def __init__(self, pages, metric, quantiles):

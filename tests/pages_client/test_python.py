@@ -131,6 +131,20 @@ class Python(unittest.TestCase):
             counter.add(1, {"trace_id": "late"})
             self.assertEqual(bytes(page[64:]), before, "nothing is written where others may be")
 
+    def test_handles_become_inert_under_the_interpreters_lock(self):
+        with pingloom_pages.Pages("tested", socket="/nonexistent") as pages:
+            handles = [pages.counter("a_total", exemplars=True), pages.gauge("b"), pages.histogram("c_seconds", exemplars=True),
+                       pages.bounded_histogram("d_seconds", (1, 2), exemplars=True), pages.summary("e", (0.5,))]
+            with unittest.mock.patch.object(pingloom_pages, "_slow", None):  # its calls release the lock
+                for handle in handles:
+                    handle._make_inert()
+                    self.assertIsInstance(handle._inert, pingloom_pages._fast._FuncPtr)
+            for handle in handles:
+                if hasattr(handle, "_exemplars"):
+                    self.assertEqual((handle._exemplars.slots, handle._exemplars.count), (None, 0))
+            handles[3].observe(1.5, {"a": "b"})
+            handles[4].set(1, 1, (1,))
+
     def test_values_are_where_the_agent_reads_them(self):
         agent = self.agent()
         with pingloom_pages.Pages("tested", {"service": "x"}, self.socket) as pages:

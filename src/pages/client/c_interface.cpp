@@ -220,11 +220,12 @@ int pingloom_exemplars_make(pingloom_pages* pages, const pingloom_metric* metric
 int pingloom_exemplar_put(const pingloom_exemplars* exemplars, std::size_t part, std::size_t parts,
                           double value, std::uint64_t time, const pingloom_label* labels,
                           std::size_t label_count) {
-  if (exemplars->count == 0) return PINGLOOM_OK;  // an inert one
+  const pingloom_exemplars to = *exemplars;  // another thread may be making the handle inert
+  if (to.slots == nullptr || to.count == 0) return PINGLOOM_OK;
   return guarded([&]() -> Outcome {
     if (part >= parts) return {PINGLOOM_BAD_ARGUMENT, "an exemplar of a bucket that is not there"};
-    const std::size_t number = part * exemplars->count / parts;
-    return client::writeExemplar(exemplars->slots + number * PINGLOOM_EXEMPLAR_SLOTS, value,
+    const std::size_t number = part * to.count / parts;
+    return client::writeExemplar(to.slots + number * PINGLOOM_EXEMPLAR_SLOTS, value,
                                  time != 0 ? time : utcNow(), labels, label_count);
   });
 }

@@ -146,6 +146,15 @@ TEST_F(ClientExemplar, AMetricWithoutRoomHasNone) {
   EXPECT_EQ(pingloom_shared_histogram_make(client, &metric, &histogram), PINGLOOM_BAD_ARGUMENT);
 }
 
+TEST_F(ClientExemplar, AHandleThatIsBecomingInertKeepsNone) {
+  const pingloom_label label{"a", "x"};
+  for (const pingloom_exemplars half :
+       {pingloom_exemplars{nullptr, of_counter.count}, pingloom_exemplars{of_counter.slots, 0}}) {
+    EXPECT_EQ(pingloom_exemplar_put(&half, 0, 1, 1, 0, &label, 1), PINGLOOM_OK);
+  }
+  EXPECT_FALSE(exemplarAt(of_counter.slots));
+}
+
 TEST_F(ClientExemplar, NoThreadEverShowsAMixture) {
   std::atomic<bool> stop = false;
   const auto write = [&](char letter) {
