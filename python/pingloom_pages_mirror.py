@@ -5,8 +5,13 @@ Fractions are kept in steps of 1e-9 in names with `_seconds`, of 1 in names with
 page cannot hold saturates. One thread at a time.
 """
 
+import math
+import time
+
 __all__ = ["Mirror"]
 
+_ROOMS = 16  # metrics that are made again in one round to have room for exemplars
+_REST = 65  # seconds; the slots of metrics that were removed are free after 60
 _LARGEST = 2**64 - 1
 _FAILED = object()  # instead of a metric that could not be made
 
@@ -33,14 +38,18 @@ class Mirror:
         self._metrics = {}  # by kind, name and labels; an info is None
         self._seen = set()
         self._exemplars = {}  # by key: when the latest exemplar was given that its metric has, or None if it has no room
+        self._again = {}  # by key: when a metric that had no page is tried again
+        self._rooms = 0  # how many metrics may be made again in this round
 
     def begin(self):
         self._seen.clear()
+        self._rooms = _ROOMS
 
     def end(self):
         ended = self._metrics.keys() - self._seen
         for key in ended:
             self._exemplars.pop(key, None)
+            self._again.pop(key, None)
             if self._metrics.pop(key) is not _FAILED:
                 _, name, labels = key
                 self.pages.remove(name, dict(labels))
@@ -48,6 +57,7 @@ class Mirror:
         names = {name for _, name, _ in ended}
         for key in [key for key, made in self._metrics.items() if made is _FAILED and key[1] in names]:
             del self._metrics[key]
+            self._again.pop(key, None)
             self.errors.pop(key[1], None)
 
     def counter(self, name, help_text, labels, value, exemplar=None):
@@ -111,35 +121,45 @@ class Mirror:
                 self._exemplars[key] = exemplar.timestamp
 
     def _make_room(self, key, make):
-        """Makes a metric again that has its first exemplar: without any it takes a small part of the room."""
+        """Makes a metric again that has its first exemplar: without any it takes a small part of the room. Where there is
+        no page with so much room, the metric goes without for good."""
         _, name, labels = key
-        if self._metrics.get(key) is _FAILED:
+        made = self._metrics.get(key)
+        if made is _FAILED or (made is not None and self._rooms == 0):
             return
-        if key in self._metrics:
+        if made is not None:
+            self._rooms -= 1
             self.pages.remove(name, dict(labels))
+            del self._metrics[key]
+        made, why, _ = self._try(lambda: make(exemplars=True))
+        if why:
+            self._exemplars[key] = None
+            self.errors[name] = why
+        else:
+            self._metrics[key], self._exemplars[key] = made, 0
+
+    def _try(self, make):
+        """Returns a metric, why there is none or "", and whether there may be one later."""
         try:
             self.pages.last_error = ""
-            self._metrics[key] = make(exemplars=True)
-            self._exemplars[key] = 0
-            if self.pages.last_error:
-                self.errors[name] = self.pages.last_error
-        except ValueError as error:  # no room on a page
-            self._metrics.pop(key, None)
-            self._exemplars[key] = None
-            self.errors[name] = str(error)
+            return make(), self.pages.last_error, True
+        except ValueError as error:
+            return None, str(error), False
 
     def _metric(self, kind, name, labels, make, has_exemplars=False):
         key = (kind, name, tuple(sorted(labels.items())))
         self._seen.add(key)
+        if self._again and self._again.get(key, math.inf) <= time.monotonic():
+            del self._again[key]
+            self._metrics.pop(key, None)
+            self.errors.pop(name, None)
         if has_exemplars and key not in self._exemplars:
             self._make_room(key, make)
         if key not in self._metrics:
-            try:
-                self.pages.last_error = ""
-                self._metrics[key] = make()
-                if self.pages.last_error:  # the agent has no page for it
-                    self.errors[name] = self.pages.last_error
-            except ValueError as error:
-                self._metrics[key] = _FAILED
-                self.errors[name] = str(error)
+            made, why, later = self._try(make)
+            self._metrics[key] = _FAILED if why else made
+            if why:
+                self.errors[name] = why
+            if why and later:  # there is no page for it
+                self._again[key] = time.monotonic() + _REST
         return None if self._metrics[key] is _FAILED else self._metrics[key]

@@ -1,0 +1,101 @@
+"""The mirror that Python's bridges share, where pages run out and clocks are set."""
+
+import collections
+import ctypes
+import pathlib
+import sys
+import time
+import unittest
+import unittest.mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+import pingloom_pages  # noqa: E402
+import pingloom_pages_mirror  # noqa: E402
+
+Exemplar = collections.namedtuple("Exemplar", ("labels", "value", "timestamp"))
+
+
+class Mirror(unittest.TestCase):
+    def setUp(self):
+        self.pages = pingloom_pages.Pages("tested", socket="/nonexistent")
+        self.addCleanup(self.pages.close)
+        self.mirror = pingloom_pages_mirror.Mirror(self.pages)
+
+    def round(self, value, exemplar=None, names=("a_total",)):
+        self.mirror.begin()
+        for name in names:
+            self.mirror.counter(name, "", {}, value, exemplar)
+        self.mirror.end()
+
+    def value(self, name="a_total"):
+        """What readers find, or None if the metric is not on a page."""
+        handle = self.mirror._metric("counter", name, {}, lambda: self.fail("it is not there"))
+        if handle is None or handle not in self.pages._handles.get((name.encode(), frozenset()), ()):
+            return None
+        inert = pingloom_pages._Slot()
+        pingloom_pages._fast.pingloom_shared_counter_make(None, None, ctypes.byref(inert))
+        if handle._handle.slot == inert.slot:
+            return None
+        return ctypes.c_uint64.from_address(handle._handle.slot).value / 1e6
+
+    def fill(self, bounds):
+        """Fills pages with histograms of so many bounds until there are none left."""
+        self.pages.last_error = ""
+        for i in range(2000):
+            self.pages.bounded_histogram("filler_seconds", range(bounds), labels={"i": str(i)})
+            if self.pages.last_error:
+                return
+        self.fail("there is no end of pages")
+
+    def test_where_there_is_no_room_for_exemplars_the_metric_stays(self):
+        self.round(1)
+        self.assertEqual(self.value(), 1)
+        self.fill(495)  # a few slots are left on each page
+        for value in (2, 3):
+            self.round(value, Exemplar({"trace_id": "a"}, 1, time.time()))
+            self.assertEqual(self.value(), value)
+        self.assertIn("a_total", self.mirror.errors)
+
+    def test_what_had_no_page_is_tried_again_after_the_slots_rest(self):
+        make, full, tries = self.pages.counter, True, []
+
+        def counter(*arguments, **more):
+            tries.append(more.get("exemplars", False))
+            made = make(*arguments, **more)
+            if full:
+                self.pages.remove(arguments[0])
+                self.pages.last_error = "there are no more pages"
+            return made
+
+        with unittest.mock.patch.object(self.pages, "counter", counter), \
+                unittest.mock.patch.object(pingloom_pages_mirror.time, "monotonic", lambda: now):
+            now = 1000
+            for _ in range(3):
+                self.round(1, Exemplar({"trace_id": "a"}, 1, time.time()))
+            self.assertEqual(tries, [True, False], "nothing is tried again at once")
+            self.assertIn("a_total", self.mirror.errors)
+            full, now = False, 1061
+            self.round(2, Exemplar({"trace_id": "a"}, 1, time.time()))
+            self.assertEqual(tries, [True, False])
+            now = 1066
+            for value in (3, 4):
+                self.round(value, Exemplar({"trace_id": "a"}, 1, time.time()))
+                self.assertEqual(self.value(), value)
+            self.assertEqual(tries, [True, False, False], "it has no room for exemplars for good")
+            self.assertEqual(self.mirror.errors, {})
+            now = 3000
+            self.round(5)
+            self.assertEqual((self.value(), len(tries)), (5, 3))
+
+    def test_few_metrics_are_made_again_in_a_round(self):
+        names = [f"m{i}_total" for i in range(40)]
+        self.round(1, names=names)
+        for made_again in (16, 32, 40):
+            self.round(1, Exemplar({"trace_id": "a"}, 1, time.time()), names)
+            self.assertEqual(len(self.mirror._exemplars), made_again)
+            self.assertEqual({self.value(name) for name in names}, {1})
+
+
+if __name__ == "__main__":
+    unittest.main()
