@@ -176,6 +176,19 @@ class _ExemplarHandle(_Handle):
         _kept(_fast.pingloom_exemplar_put(self._exemplars_ref, part, parts, value, time_ns, *_labels(labels)))
 
 
+def _with_exemplar(update, *arguments):
+    """Updates with an exemplar, the last argument. The value counts whatever the exemplar is, which ValueError tells."""
+    *arguments, exemplar = arguments
+    try:
+        labels, wrong = _labels(exemplar), None
+    except Exception as error:  # it is no dictionary, or something in it is no text
+        labels, wrong = (None, 0), error
+    error = update(*arguments, *labels)
+    if wrong is not None:
+        raise ValueError(f"no exemplar is kept, though the value counts: {wrong}") from wrong
+    _kept(error)
+
+
 def _kept(error):
     """Raises ValueError if an exemplar could not be kept."""
     if error != _OK:
@@ -214,7 +227,7 @@ class Counter(_ExemplarHandle):
         if exemplar is None:
             self._update(self._ref, n)
         else:
-            _kept(self._update_with(self._ref, self._exemplars_ref, n, *_labels(exemplar)))
+            _with_exemplar(self._update_with, self._ref, self._exemplars_ref, n, exemplar)
 
     def set(self, n):
         """Sets it to a number that is counted elsewhere and never falls."""
@@ -253,7 +266,7 @@ class Histogram(_ExemplarHandle):
         if exemplar is None:
             self._observe(self._ref, units)
         else:
-            _kept(self._observe_with(self._ref, self._exemplars_ref, units, *_labels(exemplar)))
+            _with_exemplar(self._observe_with, self._ref, self._exemplars_ref, units, exemplar)
 
     @contextlib.contextmanager
     def time(self):
@@ -292,7 +305,7 @@ class BoundedHistogram(_ExemplarHandle):
         if exemplar is None:
             self._observe(self._ref, value, self._units(value))
         else:
-            _kept(self._observe_with(self._ref, self._exemplars_ref, value, self._units(value), *_labels(exemplar)))
+            _with_exemplar(self._observe_with, self._ref, self._exemplars_ref, value, self._units(value), exemplar)
 
     def put_exemplar(self, value, labels, seconds=None):
         """Keeps the exemplar of a value counted elsewhere, at a time in seconds since 1970, or now."""
