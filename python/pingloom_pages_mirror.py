@@ -12,6 +12,8 @@ __all__ = ["Mirror"]
 
 _ROOMS = 16  # metrics that are made again in one round to have room for exemplars
 _REST = 65  # seconds; the slots of metrics that were removed are free after 60
+_AHEAD = 60  # seconds; what is further ahead of the clock was there before the clock was set back
+_NEVER = -1  # before any exemplar
 _LARGEST = 2**64 - 1
 _FAILED = object()  # instead of a metric that could not be made
 
@@ -106,19 +108,28 @@ class Mirror:
 
     def _put(self, kind, name, labels, made, exemplars, scale=1):
         """Gives a metric the exemplars that are later than those it has, in their order."""
+        if not exemplars:
+            return
         key = (kind, name, tuple(sorted(labels.items())))
         latest = self._exemplars.get(key)
         if latest is None:
             return
-        for exemplar in sorted(exemplars, key=lambda each: each.timestamp or 0):
-            if exemplar.timestamp is not None and exemplar.timestamp <= latest:
+        soon = time.time() + _AHEAD
+        if latest > soon:
+            latest = _NEVER
+
+        def when(exemplar):
+            return exemplar.timestamp if (exemplar.timestamp or 0) <= soon else 0  # older than any other
+
+        for exemplar in sorted(exemplars, key=lambda each: when(each) or 0):
+            if exemplar.timestamp is not None and when(exemplar) <= latest:
                 continue
             try:
                 made.put_exemplar(exemplar.value * scale, exemplar.labels, exemplar.timestamp)
             except ValueError as error:  # it is longer than a page's may be
                 self.errors[name] = str(error)
             if exemplar.timestamp is not None:
-                self._exemplars[key] = exemplar.timestamp
+                self._exemplars[key] = when(exemplar)
 
     def _make_room(self, key, make):
         """Makes a metric again that has its first exemplar: without any it takes a small part of the room. Where there is
@@ -136,7 +147,7 @@ class Mirror:
             self._exemplars[key] = None
             self.errors[name] = why
         else:
-            self._metrics[key], self._exemplars[key] = made, 0
+            self._metrics[key], self._exemplars[key] = made, _NEVER
 
     def _try(self, make):
         """Returns a metric, why there is none or "", and whether there may be one later."""

@@ -96,6 +96,28 @@ class Mirror(unittest.TestCase):
             self.assertEqual(len(self.mirror._exemplars), made_again)
             self.assertEqual({self.value(name) for name in names}, {1})
 
+    def test_exemplars_go_on_after_the_clock_is_set_back(self):
+        def kept(*exemplars):
+            """The exemplars of a histogram's four places after a round with these."""
+            self.mirror.begin()
+            self.mirror.histogram("a_seconds", "", {}, (1, 2, 3), (1, 1, 1, 1), 1.0,
+                                  [Exemplar({"t": text}, value, at) for text, value, at in exemplars])
+            self.mirror.end()
+            (handle,) = self.mirror._metrics.values()
+            places = [ctypes.string_at(handle._exemplars.slots + 128 * i + 34, 5) for i in range(4)]
+            return [raw[1:1 + raw[0]].decode() for raw in places]
+
+        with unittest.mock.patch.object(pingloom_pages_mirror.time, "time", lambda: now):
+            now = 100_000
+            before = [("a", 0.5, now), ("b", 1.5, now - 5)]
+            self.assertEqual(kept(*before), ["a", "b", "", ""])
+            now -= 3600
+            self.assertEqual(kept(("c", 0.6, now), *before), ["c", "b", "", ""])
+            self.assertEqual(kept(("d", 0.7, now + 1), *before), ["d", "b", "", ""])
+            self.assertEqual(kept(("late", 2.5, now), *before), ["d", "b", "", ""], "one is not given twice")
+            now += 30
+            self.assertEqual(kept(("e", 2.5, now + 59)), ["d", "b", "e", ""], "clocks may differ a little")
+
 
 if __name__ == "__main__":
     unittest.main()
