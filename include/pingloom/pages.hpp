@@ -78,6 +78,8 @@ class Counter {
   // A fraction would be lost. Count in a smaller unit, or use a gauge.
   template <typename Number, std::enable_if_t<std::is_floating_point_v<Number>, int> = 0>
   void add(Number) const = delete;
+  template <typename Number, std::enable_if_t<std::is_floating_point_v<Number>, int> = 0>
+  bool add(Number, const Labels& exemplar) const = delete;
 
  private:
   friend class Pages;
@@ -102,6 +104,8 @@ class SharedCounter {
   // A fraction would be lost, see Counter.
   template <typename Number, std::enable_if_t<std::is_floating_point_v<Number>, int> = 0>
   void add(Number) const = delete;
+  template <typename Number, std::enable_if_t<std::is_floating_point_v<Number>, int> = 0>
+  bool add(Number, const Labels& exemplar) const = delete;
 
  private:
   friend class Pages;

@@ -12,6 +12,8 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "client.h"
@@ -187,6 +189,24 @@ TEST_F(ClientExemplar, NoThreadEverShowsAMixture) {
   other.join();
   EXPECT_EQ(seen, (std::set<char>{'a', 'b'}));
   RecordProperty("torn", static_cast<int>(torn));
+}
+
+// Whether C adds numbers of this type, without an exemplar and with one.
+template <typename C, typename Number, typename = void>
+constexpr bool kAdds = false;
+template <typename C, typename Number>
+constexpr bool kAdds<C, Number, std::void_t<decltype(std::declval<C>().add(Number{}))>> = true;
+template <typename C, typename Number, typename = void>
+constexpr bool kAddsWith = false;
+template <typename C, typename Number>
+constexpr bool kAddsWith<
+    C, Number, std::void_t<decltype(std::declval<C>().add(Number{}, pingloom::Labels{}))>> = true;
+
+TEST(ClientExemplarCpp, ACounterTakesNoFractions) {
+  EXPECT_TRUE((kAdds<Counter, int> && kAdds<SharedCounter, std::uint64_t>));
+  EXPECT_TRUE((kAddsWith<Counter, int> && kAddsWith<SharedCounter, std::uint64_t>));
+  EXPECT_FALSE((kAdds<Counter, double> || kAdds<SharedCounter, float>));
+  EXPECT_FALSE((kAddsWith<Counter, double> || kAddsWith<SharedCounter, float>));
 }
 
 TEST(ClientExemplarCpp, EveryKindTakesThem) {
