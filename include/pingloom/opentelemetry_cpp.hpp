@@ -22,12 +22,12 @@
 
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <exception>
 #include <map>
 #include <pingloom/pages_mirror.hpp>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -138,21 +138,24 @@ class PagesMetricExporter : public opentelemetry::sdk::metrics::PushMetricExport
     return name;
   }
 
+  // Numbers are as short as they read back, whatever the program's locale is.
   template <typename Value>
-  static void appendValue(std::ostream& out, const Value& value) {
+  static void appendValue(std::string* out, const Value& value) {
     if constexpr (std::is_same_v<Value, bool>) {
-      out << (value ? "true" : "false");
+      *out += value ? "true" : "false";
     } else if constexpr (std::is_arithmetic_v<Value>) {
-      out << +value;  // a byte is a number, too
+      std::array<char, 32> digits;
+      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), +value);
+      out->append(digits.data(), end.ptr);
     } else {
-      out << value;
+      *out += value;
     }
   }
   template <typename Value>
-  static void appendValue(std::ostream& out, const std::vector<Value>& values) {
+  static void appendValue(std::string* out, const std::vector<Value>& values) {
     const char* separator = "";
     for (auto&& value : values) {
-      out << separator;
+      *out += separator;
       appendValue(out, static_cast<const Value&>(value));
       separator = ",";
     }
@@ -162,9 +165,9 @@ class PagesMetricExporter : public opentelemetry::sdk::metrics::PushMetricExport
   static Labels labelsOf(const Attributes& attributes) {
     Labels labels;
     for (const auto& [name, value] : attributes) {
-      std::ostringstream text;
-      opentelemetry::nostd::visit([&text](const auto& one) { appendValue(text, one); }, value);
-      labels.emplace_back(identifier(name), text.str());
+      std::string text;
+      opentelemetry::nostd::visit([&text](const auto& one) { appendValue(&text, one); }, value);
+      labels.emplace_back(identifier(name), std::move(text));
     }
     return labels;
   }

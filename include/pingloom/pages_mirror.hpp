@@ -17,8 +17,8 @@
 
 namespace pingloom {
 
-// Between begin() and end() every metric is given once. One thread at a time, but for errors() and
-// status().
+// Between begin() and end() every metric is given once; of two with the same name and labels the
+// later one is refused. One thread at a time, but for errors() and status().
 class PagesMirror {
  public:
   // Throws as Pages does.
@@ -42,24 +42,26 @@ class PagesMirror {
 
   void counter(const std::string& name, const std::string& help, const Labels& labels,
                double value) {
-    Published& to = published(Kind::kCounter, name, help, labels);
-    to.counter.set(unitsOf(value, to.unit));
+    Published* to = published(Kind::kCounter, name, help, labels);
+    if (to != nullptr) to->counter.set(unitsOf(value, to->unit));
   }
   void gauge(const std::string& name, const std::string& help, const Labels& labels, double value) {
-    published(Kind::kGauge, name, help, labels).gauge.set(value);
+    Published* to = published(Kind::kGauge, name, help, labels);
+    if (to != nullptr) to->gauge.set(value);
   }
   // `counts` are those of each bucket by itself, of which there is one more than there are bounds.
   void histogram(const std::string& name, const std::string& help, const Labels& labels,
                  const std::vector<double>& bounds, const std::vector<std::uint64_t>& counts,
                  double sum) {
-    Published& to = published(Kind::kHistogram, name, help, labels, bounds);
-    to.histogram.set(counts, unitsOf(sum, to.unit));
+    Published* to = published(Kind::kHistogram, name, help, labels, bounds);
+    if (to != nullptr) to->histogram.set(counts, unitsOf(sum, to->unit));
   }
   // `quantiles` are ascending, and `values` has one for each of them.
   void summary(const std::string& name, const std::string& help, const Labels& labels,
                const std::vector<double>& quantiles, const std::vector<double>& values,
                std::uint64_t count, double sum) {
-    published(Kind::kSummary, name, help, labels, quantiles).summary.set(count, sum, values);
+    Published* to = published(Kind::kSummary, name, help, labels, quantiles);
+    if (to != nullptr) to->summary.set(count, sum, values);
   }
 
   // Remembers why something could not be published.
@@ -99,13 +101,19 @@ class PagesMirror {
     return static_cast<std::uint64_t>(std::min(units, kMost));
   }
 
-  // `numbers` are a histogram's bounds or a summary's quantiles.
-  Published& published(Kind kind, const std::string& name, const std::string& help,
-                       const Labels& labels, const std::vector<double>& numbers = {}) {
+  // `numbers` are a histogram's bounds or a summary's quantiles. Returns nullptr if the metric was
+  // given in this round already.
+  Published* published(Kind kind, const std::string& name, const std::string& help, Labels labels,
+                       const std::vector<double>& numbers = {}) {
+    std::sort(labels.begin(), labels.end());  // a hash map's order may change
     const auto [found, fresh] = published_.try_emplace({name, labels});
     Published& made = found->second;
+    if (made.seen) {
+      refuse(name, "two of its label sets are the same on a page: the later one is left out");
+      return nullptr;
+    }
     made.seen = true;
-    if (!fresh) return made;
+    if (!fresh) return &made;
     MetricOptions options{name, help, labels};
     if (kind == Kind::kCounter || kind == Kind::kHistogram) options.unit = made.unit = unitOf(name);
     if (kind == Kind::kCounter) made.counter = pages_.sharedCounter(options);
@@ -115,7 +123,7 @@ class PagesMirror {
     std::string why = pages_.takeLastError();
     made.made = why.empty();
     if (!why.empty()) refuse(name, std::move(why));
-    return made;
+    return &made;
   }
 
   Pages pages_;

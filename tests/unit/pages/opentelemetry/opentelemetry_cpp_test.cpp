@@ -2,6 +2,7 @@
 // interface.
 #include <gtest/gtest.h>
 
+#include <locale>
 #include <pingloom/opentelemetry_cpp.hpp>
 #include <stdexcept>
 
@@ -135,6 +136,45 @@ TEST_F(OpenTelemetryCpp, AttributesBecomeLabels) {
                            {"is_new", "true"},
                            {"share", "0.5"},
                            {"zones", "a,b"}}));
+}
+
+// Groups digits as many locales do.
+struct Grouping : std::numpunct<char> {
+  char do_thousands_sep() const override { return '.'; }
+  char do_decimal_point() const override { return ','; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+TEST_F(OpenTelemetryCpp, NumbersAreWholeInEveryLocale) {
+  const std::locale before = std::locale::global(std::locale(std::locale(), new Grouping));
+  sdk::PointAttributes attributes;
+  attributes["code"] = std::int64_t{-1234567};
+  attributes["share"] = 1234.56789012;
+  attributes["tenth"] = std::vector<double>{0.1, 1e300};
+  exportAll({metric("calls", "", {{attributes, sum(std::int64_t{3})}})});
+  std::locale::global(before);
+  EXPECT_EQ(
+      publishedMetric(agent, "calls_total").first.labels,
+      (pages::Labels{{"code", "-1234567"}, {"share", "1234.56789012"}, {"tenth", "0.1,1e+300"}}));
+}
+
+TEST_F(OpenTelemetryCpp, OfTwoPointsOfOneSeriesTheLaterIsRefused) {
+  sdk::PointAttributes dot;
+  dot["a.b"] = std::string("x");
+  dot["a_a"] = std::string("y");  // in front of a_b
+  sdk::PointAttributes dash;
+  dash["a_a"] = std::string("y");
+  dash["a_b"] = std::string("x");
+  for (int round = 0; round < 2; ++round) {
+    exportAll({metric("calls", "", {{dot, sum(1.0)}, {dash, sum(2.0)}}),
+               metric("load", "", {{{}, last(1)}}), metric("load", "", {{{}, sum(7.0, false)}})});
+    EXPECT_EQ(publishedCounter(agent, "calls_total"), 1);
+    EXPECT_EQ(publishedGauge(agent, "load"), 1);
+  }
+  const auto errors = exporter.errors();
+  EXPECT_EQ(errors.size(), 2U);
+  EXPECT_EQ(errors.count("calls_total"), 1U);
+  EXPECT_EQ(errors.count("load"), 1U);
 }
 
 TEST_F(OpenTelemetryCpp, LabelSetsThatEndAreRemoved) {
