@@ -133,6 +133,47 @@ func TestWhatIsNoExemplarIsCountedAllTheSame(test *testing.T) {
 	}
 }
 
+func TestNothingIsWrittenWhileAnotherGoroutineWrites(test *testing.T) {
+	pages := open(test, Options{Socket: socketOf(test)})
+	counter, err := pages.Counter(Metric{Name: "a_total", Exemplars: true})
+	if err != nil {
+		test.Fatal(err)
+	}
+	sequence := counter.slots().at(1 + sequenceSlot)
+	write := func(trace string) (changed int) {
+		before := [exemplarSlots]uint64{}
+		for i := range before {
+			before[i] = atomic.LoadUint64(counter.slots().at(1 + i))
+		}
+		if err := counter.AddExemplar(1, Labels{"t": trace, "empty": ""}); err != nil {
+			test.Error(err)
+		}
+		for i := range before {
+			if atomic.LoadUint64(counter.slots().at(1+i)) != before[i] {
+				changed++
+			}
+		}
+		return changed
+	}
+	if write("first") == 0 || atomic.LoadUint64(sequence) != 2 {
+		test.Error("the first one is not written")
+	}
+	atomic.StoreUint64(sequence, 3)
+	if changed := write("second"); changed != 0 {
+		test.Errorf("%d slots have changed", changed)
+	}
+	atomic.StoreUint64(sequence, 4)
+	if write("third") == 0 || atomic.LoadUint64(sequence) != 6 {
+		test.Error("the third one is not written")
+	}
+	if labels, _, whole := exemplarAt(counter.slots(), 1); !whole || labels["t"] != "third" {
+		test.Error(labels)
+	}
+	if counted := atomic.LoadUint64(counter.slots().at(0)); counted != 3 {
+		test.Error(counted)
+	}
+}
+
 func TestNoExemplarIsAMixture(test *testing.T) {
 	pages := open(test, Options{Socket: socketOf(test)})
 	took, err := pages.Histogram(Metric{Name: "b_seconds", Exemplars: true})

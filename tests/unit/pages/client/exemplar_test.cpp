@@ -148,6 +148,24 @@ TEST_F(ClientExemplar, AMetricWithoutRoomHasNone) {
   EXPECT_EQ(pingloom_shared_histogram_make(client, &metric, &histogram), PINGLOOM_BAD_ARGUMENT);
 }
 
+TEST_F(ClientExemplar, NothingIsWrittenWhileAnotherThreadWrites) {
+  EXPECT_EQ(observe(7, "first"), PINGLOOM_OK);
+  std::uint64_t& sequence = of_histogram.slots[1];
+  EXPECT_EQ(sequence, 2u);
+  sequence = 3;
+  const std::vector<std::uint64_t> before(of_histogram.slots,
+                                          of_histogram.slots + PINGLOOM_EXEMPLAR_SLOTS);
+  EXPECT_EQ(observe(7, "second"), PINGLOOM_OK);
+  EXPECT_EQ(before, std::vector<std::uint64_t>(of_histogram.slots,
+                                               of_histogram.slots + PINGLOOM_EXEMPLAR_SLOTS));
+  EXPECT_EQ(histogram.slots[1], 2u) << "both are counted";
+  sequence = 4;
+  EXPECT_EQ(observe(7, "third"), PINGLOOM_OK);
+  EXPECT_EQ(sequence, 6u);
+  ASSERT_TRUE(ofHistogram(0));
+  EXPECT_EQ(ofHistogram(0)->labels[0].second, "third");
+}
+
 TEST_F(ClientExemplar, AHandleThatIsBecomingInertKeepsNone) {
   const pingloom_label label{"a", "x"};
   for (const pingloom_exemplars half :
