@@ -25,9 +25,9 @@ const (
 
 // AddExemplar adds n units and keeps them as the counter's exemplar, with labels that say which trace
 // they belong to: Labels{"trace_id": "4bf9..."}. The metric needs Exemplars; without it no exemplar
-// is kept. It adds whatever it returns: an error means that the labels are none, not labels, or more
-// than 96 bytes, with two for each label. It never waits; an exemplar is dropped while another
-// goroutine writes one there.
+// is kept. It adds whatever it returns: an error means that the labels are none or all empty, not
+// labels, or more than 96 bytes, with two for each label. It never waits; an exemplar is dropped
+// while another goroutine writes one there.
 func (c Counter) AddExemplar(n uint64, labels Labels) error {
 	c.Add(n)
 	return c.place.putExemplar(c.exemplars, 1, 0, 1, float64(n), labels)
@@ -89,8 +89,10 @@ func encodeExemplar(value float64, labels Labels) ([]byte, error) {
 	binary.LittleEndian.PutUint64(raw[atExemplarTime:], uint64(time.Now().UnixNano()))
 	binary.LittleEndian.PutUint64(raw[atExemplarValue:], math.Float64bits(value))
 	var pairs []label
+	told := false // whether a label has a value
 	for name, content := range labels {
 		pairs = append(pairs, label{name, content})
+		told = told || content != ""
 	}
 	for _, one := range sorted(pairs) {
 		if len(raw)+2+len(one.name)+len(one.value) > exemplarBytes {
@@ -101,8 +103,8 @@ func encodeExemplar(value float64, labels Labels) ([]byte, error) {
 		}
 		raw = appendString(appendString(raw, one.name), one.value)
 	}
-	if len(pairs) == 0 {
-		return nil, badArgument("exemplar", "it has no labels")
+	if !told { // an empty label is none
+		return nil, badArgument("exemplar", "it has no labels with a value")
 	}
 	return raw[:exemplarBytes], nil
 }

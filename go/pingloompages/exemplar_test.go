@@ -91,7 +91,7 @@ func TestWhatIsNoExemplarIsCountedAllTheSame(test *testing.T) {
 	pages := open(test, Options{Socket: socketOf(test)})
 	counter, _ := pages.Counter(Metric{Name: "a_total", Exemplars: true})
 	waits, _ := pages.BoundedHistogram(Metric{Name: "c_seconds", Exemplars: true}, []float64{0.1, 1})
-	wrong := []Labels{nil, {"a b": "c"}, {"le": "1"}, {"a": "b\nc"}, {"a": "\xff"}, {"a": strings.Repeat("x", 94)}}
+	wrong := []Labels{nil, {"a": ""}, {"a": "", "b": ""}, {"a": ""}, {"a": "", "b": ""}, {"a b": "c"}, {"le": "1"}, {"a": "b\nc"}, {"a": "\xff"}, {"a": strings.Repeat("x", 94)}}
 	for _, labels := range wrong {
 		if err := counter.AddExemplar(1, labels); !errors.Is(err, ErrBadArgument) {
 			test.Errorf("%q: %v", labels, err)

@@ -292,11 +292,11 @@ static inline void pingloom_bounded_histogram_set(pingloom_bounded_histogram his
  *
  * An exemplar says which trace a value belongs to: {"trace_id", "4bf9..."}, {"span_id", "00f0..."}.
  * These functions count the value whatever they return. They return PINGLOOM_BAD_ARGUMENT and keep
- * no exemplar if the labels are none, or have more than PINGLOOM_EXEMPLAR_LABEL_BYTES bytes with
- * two for each label, or are not labels. A counter keeps its last exemplar, and a histogram one for
- * each quarter of its buckets. They never wait: while two threads write the same exemplar, that of
- * one is dropped. One costs much more than an update (docs/pages.md), so give one where a trace is
- * sampled. */
+ * no exemplar if the labels are none or all empty, or have more than PINGLOOM_EXEMPLAR_LABEL_BYTES
+ * bytes with two for each label, or are not labels. A counter keeps its last exemplar, and a
+ * histogram one for each quarter of its buckets. They never wait: while two threads write the same
+ * exemplar, that of one is dropped. One costs much more than an update (docs/pages.md), so give one
+ * where a trace is sampled. */
 
 /* Keeps an exemplar that belongs to a value counted elsewhere. `part` of `parts` is the value's
  * bucket, and 0 of 1 for a counter. `value` is in units; that of a bounded histogram has the unit

@@ -12,8 +12,10 @@ namespace pingloom::pages {
 namespace {
 
 // A label is a string name and a string value; an empty name, or the end, follows the last one.
+// They say something: not all values are empty.
 std::optional<Labels> exemplarLabels(std::span<const std::uint8_t> raw) {
   Labels labels;
+  bool told = false;
   Bytes bytes(raw);
   while (!bytes.empty()) {
     const std::string_view name = bytes.string();
@@ -23,8 +25,9 @@ std::optional<Labels> exemplarLabels(std::span<const std::uint8_t> raw) {
                                    [&](const auto& label) { return label.first == name; });
     if (!bytes.good() || twice || !isExemplarLabel(name, value)) return std::nullopt;
     labels.emplace_back(name, value);
+    told = told || !value.empty();
   }
-  if (!bytes.good() || labels.empty()) return std::nullopt;
+  if (!bytes.good() || !told) return std::nullopt;
   return labels;
 }
 

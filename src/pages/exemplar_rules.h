@@ -25,7 +25,8 @@ inline std::uint64_t checksumOf(const pingloom_exemplar& exemplar) {
   return fnv1a64({reinterpret_cast<const char*>(&exemplar) + kSkipped, sizeof exemplar - kSkipped});
 }
 
-// Tells whether an exemplar's label may have this name and this value.
+// Tells whether an exemplar's label may have this name and this value. At least one of its labels
+// has a value that is not empty: an empty label is none for those who scrape it.
 constexpr bool isExemplarLabel(std::string_view name, std::string_view value) {
   return isLabelName(name) && isText(value);
 }

@@ -29,8 +29,8 @@ fn encode(value: f64, labels: &[(&str, &str)]) -> Result<[u8; BYTES], Error> {
     if !value.is_finite() {
         return Err(bad("its value is not finite"));
     }
-    if labels.is_empty() {
-        return Err(bad("it has no labels"));
+    if labels.iter().all(|(_, content)| content.is_empty()) {
+        return Err(bad("it has no labels with a value")); // an empty label is none
     }
     let mut raw = [0; BYTES];
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -48,6 +48,8 @@ fn what_is_none_changes_nothing() {
     let long = "x".repeat(94);
     for labels in [
         &[][..],
+        &[("a", "")],
+        &[("a", ""), ("b", "")],
         &[("a b", "x")],
         &[("le", "x")],
         &[("__a", "x")],

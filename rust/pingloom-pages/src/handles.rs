@@ -102,8 +102,8 @@ impl Counter {
     /// Adds, and keeps what was added as the counter's exemplar, with labels that say which trace it
     /// belongs to: `&[("trace_id", "4bf9...")]`. The metric needs [`Metric::exemplars`](
     /// crate::Metric::exemplars); without it no exemplar is kept. It adds whatever it returns: it
-    /// fails if the labels are none, not labels, or more than 96 bytes with two for each label. It
-    /// never waits; an exemplar is dropped while another thread writes one there.
+    /// fails if the labels are none or all empty, not labels, or more than 96 bytes with two for
+    /// each label. It never waits; an exemplar is dropped while another thread writes one there.
     pub fn add_exemplar(&self, n: u64, labels: &[(&str, &str)]) -> Result<(), Error> {
         self.add(n);
         self.0.put_exemplar((0, 1), n as f64, labels)

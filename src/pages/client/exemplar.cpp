@@ -36,6 +36,7 @@ bool isRepeated(const pingloom_label* labels, std::size_t i) {
 
 Outcome encodeLabels(const pingloom_label* labels, std::size_t count, pingloom_exemplar* made) {
   if (labels == nullptr || count == 0) return badExemplar("an exemplar without labels");
+  bool told = false;
   std::uint8_t* at = made->labels;
   const std::uint8_t* end = made->labels + sizeof made->labels;
   for (std::size_t i = 0; i < count; ++i) {
@@ -47,7 +48,9 @@ Outcome encodeLabels(const pingloom_label* labels, std::size_t count, pingloom_e
     if (!isExemplarLabel(name, value) || isRepeated(labels, i)) {
       return badExemplar("a label of an exemplar is not a label, or is given twice");
     }
+    told = told || !value.empty();
   }
+  if (!told) return badExemplar("all labels of an exemplar are empty");
   return {};
 }
 

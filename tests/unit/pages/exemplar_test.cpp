@@ -69,6 +69,8 @@ TEST(Exemplar, RefusesWhatIsNone) {
   };
   const Case cases[] = {
       {"no labels", with({})},
+      {"an empty label", with({{"a", ""}})},
+      {"only empty labels", with({{"a", ""}, {"b", ""}})},
       {"a name that is none", with({{"trace id", "x"}})},
       {"a name with a quote", with({{"a\"", "x"}})},
       {"a reserved name", with({{"__name__", "x"}})},

@@ -108,6 +108,8 @@ TEST_F(ClientExemplar, WhatIsNoExemplarIsCountedAllTheSame) {
                                                       labels.size());
   };
   EXPECT_EQ(with({}), PINGLOOM_BAD_ARGUMENT);
+  EXPECT_EQ(with({{"a", ""}}), PINGLOOM_BAD_ARGUMENT);
+  EXPECT_EQ(with({{"a", ""}, {"b", nullptr}}), PINGLOOM_BAD_ARGUMENT);
   EXPECT_EQ(with({{"a b", "x"}}), PINGLOOM_BAD_ARGUMENT);
   EXPECT_EQ(with({{nullptr, "x"}}), PINGLOOM_BAD_ARGUMENT);
   EXPECT_EQ(with({{"a", "x"}, {"a", "y"}}), PINGLOOM_BAD_ARGUMENT);
@@ -116,7 +118,7 @@ TEST_F(ClientExemplar, WhatIsNoExemplarIsCountedAllTheSame) {
                                   &label, 1),
             PINGLOOM_BAD_ARGUMENT);
   EXPECT_EQ(pingloom_exemplar_put(&of_histogram, 4, 4, 1, 0, &label, 1), PINGLOOM_BAD_ARGUMENT);
-  EXPECT_EQ(histogram.slots[1], 8u);
+  EXPECT_EQ(histogram.slots[1], 10u);
   ASSERT_TRUE(ofHistogram(0));
   EXPECT_EQ(ofHistogram(0)->labels[0].second, "kept");
   EXPECT_EQ(observe(7, longer.substr(1).c_str()), PINGLOOM_OK);
