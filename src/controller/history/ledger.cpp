@@ -274,7 +274,8 @@ Status Ledger::writeOrUndo(std::span<const LedgerBatch> batches, Nanos now_utc) 
 }
 
 Status Ledger::write(std::span<const LedgerBatch> batches, Nanos now_utc) {
-  if (auto status = connection_->begin.queue(); !status) return status;
+  // What is queued is to be refused, and not to commit by itself, if this fails.
+  if (auto status = connection_->begin.run(); !status) return status;
   for (const LedgerBatch& batch : batches) {
     wire::BatchId& mark = marks_[batch.host];
     if (batch.id <= mark) continue;

@@ -65,8 +65,10 @@ class Connection {
     return makeError(entity_, text.empty() ? "the connection has ended" : text);
   }
 
-  // Called with every statement that is sent without a wait.
+  // Called with every statement that is sent without a wait. Each has a Sync of its own: only a
+  // server that waits for the next one ends the transaction of a controller that stands still.
   Status queued(bool must_change) {
+    if (PQpipelineSync(connection_) != 1) return failure(nullptr);
     queued_.push_back(must_change);
     return queued_.size() < kMaxQueued ? Status() : settle();
   }
@@ -80,22 +82,21 @@ class Connection {
     if (PQpipelineStatus(connection_) == PQ_PIPELINE_OFF) return {};
     const auto must_change = std::exchange(queued_, {});
     std::size_t at = 0;
-    if (PQpipelineSync(connection_) != 1) return failure(nullptr);
     Status outcome;
-    for (;;) {
+    while (at < must_change.size()) {
       const ResultPtr result(PQgetResult(connection_));
       if (result == nullptr) {  // stands after each statement's results
         if (PQstatus(connection_) == CONNECTION_BAD) return failure(nullptr);
         continue;
       }
       const auto status = PQresultStatus(result.get());
-      if (status == PGRES_PIPELINE_SYNC) break;
-      const bool changes = at < must_change.size() && must_change[at];
-      ++at;
-      if (!outcome || status == PGRES_PIPELINE_ABORTED) continue;  // it was not run
-      if (!succeeded(result.get())) {
+      if (status == PGRES_PIPELINE_SYNC) {
+        ++at;
+      } else if (!outcome) {
+        continue;  // after a failure the transaction refuses what follows
+      } else if (!succeeded(result.get())) {
         outcome = failure(result.get());
-      } else if (changes && std::string_view(PQcmdTuples(result.get())) == "0") {
+      } else if (must_change[at] && std::string_view(PQcmdTuples(result.get())) == "0") {
         unchanged_ = true;
         outcome = makeError(entity_, kNothingChanged);
       }

@@ -364,6 +364,27 @@ TEST_F(FencedLedger, OneOfManyBatchesWhoseAgentHasMovedCountsOnce) {
   EXPECT_EQ(blocks(), 301);
 }
 
+// A ledger that is paused after a part of a transaction has left: the database ends it, though more
+// of it was sent than the connection keeps to itself.
+TEST_F(FencedLedger, ATransactionThatStandsStillHoldsUpNobody) {
+  Lease a = leaseOf("a");
+  ASSERT_EQ(join(a), "");
+  auto ledger = open(a);
+  ASSERT_EQ(commit(*ledger, "host-1", 1), "");
+  auto paused = Database::open(history_.place());
+  ASSERT_TRUE(paused);
+  ASSERT_TRUE(paused->execute("SET idle_in_transaction_session_timeout = 2000; BEGIN"));
+  auto mark = paused->prepare("UPDATE agents SET sequence = ?1 WHERE host = 'host-1'");
+  auto insert = paused->prepare("SELECT ?1::text");
+  ASSERT_TRUE(mark);
+  ASSERT_TRUE(insert);
+  ASSERT_TRUE(mark->bind(1, 1).queueChange());
+  const std::string text(8192, 'a');
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(insert->bind(1, text).queue());
+  EXPECT_EQ(commit(*ledger, "host-1", 2), "") << "it waits for 3 s at most";
+  EXPECT_FALSE(paused->settle() && paused->execute("COMMIT"));
+}
+
 TEST_F(FencedLedger, OneThatWorksAloneKeepsTheOthersOut) {
   auto alone = Ledger::open({history_.place(), 24 * kHour, 1ULL << 30, nullptr}, utcNow());
   ASSERT_TRUE(alone) << alone.error().text();
