@@ -33,13 +33,14 @@ void ControllerChoice::failed() {
     return;
   }
   at_ = (at_ + 1) % ranked_.size();
-  if (at_ == 0) rounds_ = std::min(rounds_ + 1, kMaxDoublings);
+  ++failures_;
 }
 
 Nanos ControllerChoice::patience() {
   const std::uint64_t random = wire::homeWeight(host_, std::to_string(++attempts_));
   const Nanos first = kPatience + static_cast<Nanos>(random % static_cast<std::uint64_t>(kSpread));
-  return first << rounds_;
+  const std::size_t rounds = failures_ / ranked_.size();
+  return first << std::min(rounds, kMaxDoublings);
 }
 
 }  // namespace pingloom::agent

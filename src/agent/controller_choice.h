@@ -21,7 +21,7 @@ class ControllerChoice {
   static constexpr Nanos kSpread = kSecond;
   // Both double after each round in which none of them could be reached in time: when a whole fleet
   // connects at once, those that give up and begin again are what keeps it from ever being done.
-  static constexpr int kMaxDoublings = 2;
+  static constexpr std::size_t kMaxDoublings = 2;
 
   // `controllers` are HOST:PORT, at least one.
   ControllerChoice(std::string host, std::vector<std::string> controllers);
@@ -36,7 +36,10 @@ class ControllerChoice {
   // A redirect was declined: the agent asks to stay where it is.
   void stay() { redirects_ = kMaxRedirects; }
   void failed();
-  void registered() { redirects_ = rounds_ = 0; }
+  void registered() {
+    redirects_ = 0;
+    failures_ = 0;
+  }
   // How long the next attempt may take.
   Nanos patience();
 
@@ -44,9 +47,9 @@ class ControllerChoice {
   std::string host_;
   std::vector<std::string> ranked_;
   std::size_t at_ = 0;
-  std::string redirect_;  // "" if the agent follows none
-  int redirects_ = 0;     // since the last registration
-  int rounds_ = 0;        // through the list, since then
+  std::string redirect_;      // "" if the agent follows none
+  int redirects_ = 0;         // since the last registration
+  std::size_t failures_ = 0;  // of members of the list, since then
   std::uint64_t attempts_ = 0;
 };
 

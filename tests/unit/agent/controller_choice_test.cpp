@@ -87,5 +87,19 @@ TEST(ControllerChoice, EachRoundWithoutSuccessIsMorePatient) {
   EXPECT_LT(choice.patience(), ControllerChoice::kPatience + ControllerChoice::kSpread);
 }
 
+// Wherever in the list the controller stood that has ended.
+TEST(ControllerChoice, ARoundBeginsWithTheFirstFailure) {
+  for (int place = 0; place < 3; ++place) {
+    ControllerChoice choice("gpu-1", kThree);
+    for (int i = 0; i < place; ++i) choice.failed();
+    choice.registered();
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_LT(choice.patience(), ControllerChoice::kPatience + ControllerChoice::kSpread);
+      choice.failed();
+    }
+    EXPECT_GE(choice.patience(), 2 * ControllerChoice::kPatience);
+  }
+}
+
 }  // namespace
 }  // namespace pingloom::agent::controller_choice_test
