@@ -24,7 +24,10 @@ check_other_controller() {
   fi
   check_bound control
   check_bound http
-  good "the controller ${named:-$(value_of "$other" cluster address)}, with which this one shares history and keys"
+  [ -n "$(value_of "$other" cluster address)" ] ||
+    warn "$other says no 'address' in 'cluster', so the agent of this host learns of this host's controller only: add the other to 'controller' in $config_dir/agent.yaml"
+  named=${named:-$(value_of "$other" cluster address)}
+  good "the controller${named:+ $named}, with which this one shares history and keys"
 }
 
 # name_other_controller lets the agent of this host know the other controller too, so that it goes there while this host's is away.
