@@ -36,15 +36,20 @@ CREATE DATABASE pingloom OWNER pingloom_owner ENCODING 'UTF8' TEMPLATE template0
 def postgres_packages():
     """A folder with PostgreSQL and all that it depends on, as an archive for apt."""
     made = machine.BUILD / "systemd" / "postgres"
-    if (made / "Packages").exists():
+    listed = made / "Packages"
+    # They have to be of the point release that the machines' base is of.
+    if listed.exists() and listed.stat().st_mtime > machine.base().stat().st_mtime:
         return made
+    shutil.rmtree(made, ignore_errors=True)
     (made / "partial").mkdir(parents=True, exist_ok=True)
     (made / "status").touch()
     subprocess.run(["apt-get", "-y", "-qq", "-o", f"Dir::State::status={made.resolve()}/status", "-o", "Debug::NoLocking=1",
                     "-o", f"Dir::Cache::archives={made.resolve()}", "-o", "APT::Sandbox::User=root", "--no-install-recommends",
                     "--download-only", "install", "postgresql-15"], check=True, stdout=subprocess.DEVNULL)
-    listed = subprocess.run(["dpkg-scanpackages", "-m", "."], cwd=made, check=True, capture_output=True)
-    (made / "Packages").write_bytes(listed.stdout)
+    packages = subprocess.run(["dpkg-scanpackages", "-m", "."], cwd=made, check=True, capture_output=True)
+    partial = made / "Packages.part"
+    partial.write_bytes(packages.stdout)
+    partial.rename(listed)
     return made
 
 
