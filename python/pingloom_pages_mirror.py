@@ -42,6 +42,7 @@ class Mirror:
         self._exemplars = {}  # by key: when the latest exemplar was given that its metric has, or None if it has no room
         self._again = {}  # by key: when a metric that had no page is tried again
         self._rooms = 0  # how many metrics may be made again in this round
+        self._full = False  # whether a metric has been lost that way, because there was no page
 
     def begin(self):
         self._seen.clear()
@@ -138,14 +139,19 @@ class Mirror:
         made = self._metrics.get(key)
         if made is _FAILED or (made is not None and self._rooms == 0):
             return
+        if made is not None and self._full:
+            self._exemplars[key] = None
+            return
         if made is not None:
             self._rooms -= 1
             self.pages.remove(name, dict(labels))
             del self._metrics[key]
-        made, why, _ = self._try(lambda: make(exemplars=True))
+        again = made is not None
+        made, why, later = self._try(lambda: make(exemplars=True))
         if why:
             self._exemplars[key] = None
             self.errors[name] = why
+            self._full = self._full or (again and later)
         else:
             self._metrics[key], self._exemplars[key] = made, _NEVER
 

@@ -96,6 +96,23 @@ class Mirror(unittest.TestCase):
             self.assertEqual(len(self.mirror._exemplars), made_again)
             self.assertEqual({self.value(name) for name in names}, {1})
 
+    def test_pages_that_are_full_cost_one_metric_at_most(self):
+        names = [f"m{i}_total" for i in range(40)]
+        self.round(1, names=names)
+        make = self.pages.counter
+
+        def counter(*arguments, **more):
+            made = make(*arguments, **more)
+            self.pages.remove(arguments[0])
+            self.pages.last_error = "there are no more pages"
+            return made
+
+        with unittest.mock.patch.object(self.pages, "counter", counter):
+            for value in (2, 3, 4):
+                self.round(value, Exemplar({"trace_id": "a"}, 1, time.time()), names)
+                values = [self.value(name) for name in names]
+                self.assertEqual((values.count(value), values.count(None)), (39, 1))
+
     def test_exemplars_go_on_after_the_clock_is_set_back(self):
         def kept(*exemplars):
             """The exemplars of a histogram's four places after a round with these."""
