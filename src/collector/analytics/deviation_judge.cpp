@@ -25,6 +25,9 @@ constexpr double kSaturated = 1.5;
 // what is high, and would learn what it does not notice at once.
 constexpr float kCounted = 1.5F;
 constexpr std::uint32_t kYoungBlocks = 120;
+// A deviation of this size matters, whatever is said of its slot. It is below what models and the
+// judge clamp deviations to.
+constexpr double kMattersAlways = 11;
 constexpr float kKnownInWarmUp = 10;  // samples at a load
 constexpr float kKnownSlot = 30;      // samples of a slot at a load
 // How long the load's usual value remembers, in samples. It tells what falls within seconds from
@@ -87,7 +90,9 @@ void DeviationJudge::observeSlot(std::size_t number, double deviation, double le
     if (learning && settled_) continue;
     largest_[i] = std::max(largest_[i], ratio);
     double score = ratio / limits_[i].limit();
-    if (least > 0) score = std::min(score, std::abs(values[i]) / least);
+    // Smoothed statistics saturate, so that the deviation itself may say more.
+    const double size = std::max(std::abs(values[i]), std::abs(deviation));
+    if (least > 0) score = std::min(score, size / least);
     scores_[i] = std::max(scores_[i], score);
     if (score <= std::abs(slot_scores_[number])) continue;
     slot_scores_[number] = std::copysign(score, values[i]);
@@ -121,7 +126,7 @@ void DeviationJudge::observe(std::span<const double> left, std::span<const doubl
     double deviation = part == Part::kNone ? 0 : spread_.deviation(i, left[i]);
     deviation *= spread_.certainty(i, doubt);
     deviation = std::clamp(deviation, -kUnusual, kUnusual);
-    const double matter = least[i] / spread_.size(i);
+    const double matter = std::min(least[i] / spread_.size(i), kMattersAlways);
     if (part == Part::kJudged) {
       sum += deviation * deviation;
       ++counted;

@@ -55,7 +55,8 @@ class DeviationJudge {
 
   // Forms the statistics of a sample. `calm` says that there is no anomaly, whose values are not to
   // become usual. REQUIRES: `left` has an element for each slot.
-  // A deviation below `least` is not unusual, whatever the limits.
+  // A deviation below `least` is not unusual, whatever the limits, unless it is eleven times the
+  // usual one.
   void observe(std::span<const double> left, std::span<const double> least, double load,
                const SlotActivity& activity, bool calm);
   // Learns the sample that was observed last. `over` says that it was unusual: only a load that is

@@ -23,6 +23,8 @@ using analytics::SlotKind;
 
 constexpr std::size_t kOfHistogram = MetricMemory::kOfHistogram;
 constexpr std::array<const char*, kOfHistogram> kParts = {"rate", "mean", "p50", "p99"};
+// Which parts are which quantiles.
+constexpr std::array<std::pair<std::size_t, double>, 2> kQuantiles = {{{2, 0.50}, {3, 0.99}}};
 constexpr std::size_t kSumOfSummary = 1;  // its slot
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -120,6 +122,7 @@ PageFeatures::PageFeatures(const PagesOfOwner& pages) : rates_(kindsOf(pages)) {
   }
   values_.resize(features_.size());
   least_.resize(features_.size());
+  errors_.resize(features_.size());
   std::string names;
   for (const Source& source : sources_) {
     names.append(keyOf(source)).append("\n");
@@ -215,6 +218,13 @@ void PageFeatures::continueHistogram(const Source& source, const MetricMemory& o
             values_.begin() + static_cast<std::ptrdiff_t>(source.feature) + 1);
   std::copy(other.recent.begin(), other.recent.end(),
             recent_.begin() + static_cast<std::ptrdiff_t>(source.slot) + 1);
+  // The quantiles stay as they are while there are too few values, and so does their error.
+  const std::span<const double> recent = other.recent;
+  const double total = std::accumulate(recent.begin(), recent.end(), 0.0);
+  if (total <= 0) return;
+  for (const auto& [part, share] : kQuantiles) {
+    learnError(source, part, share, recent, std::max(total, kMinValues));
+  }
 }
 
 const pages::Metric& PageFeatures::metricOf(std::size_t feature) const {
@@ -281,19 +291,33 @@ void PageFeatures::updateHistogram(const Source& source, double seconds) {
     total += recent[i];
   }
   if (total < kMinValues) return;
-  setQuantile(source, 2, 0.50, recent, total);
-  setQuantile(source, 3, 0.99, recent, total);
+  for (const auto& [part, share] : kQuantiles) setQuantile(source, part, share, recent, total);
+}
+
+void PageFeatures::setQuantile(const Source& source, std::size_t part, double share,
+                               std::span<const double> recent, double total) {
+  values_[source.feature + part] = quantile(*source.metric, recent, share);
+  learnError(source, part, share, recent, total);
 }
 
 // The share of the values below a quantile is known up to its binomial deviation. The weights fall
 // exponentially with age, so all values say as much as twice their sum of values that weigh 1.
-void PageFeatures::setQuantile(const Source& source, std::size_t part, double share,
-                               std::span<const double> recent, double total) {
-  const double error = std::sqrt(share * (1 - share) / (2 * total));
+// Where there are fewer values, at the edge of a bucket say, a quantile is less certain. That
+// counts up to kErrorGrows times what is usual: in an incident that gives a distribution a tail,
+// its quantiles are uncertain, and still unusual.
+void PageFeatures::learnError(const Source& source, std::size_t part, double share,
+                              std::span<const double> recent, double total) {
+  const double weight = std::sqrt(2 * total);
+  const double error = std::sqrt(share * (1 - share)) / weight;
   const auto at = [&](double rank) { return quantile(*source.metric, recent, rank); };
-  values_[source.feature + part] = at(share);
-  least_[source.feature + part] =
-      kErrors * (at(std::min(share + error, 1.0)) - at(share - error)) / 2;
+  const double now = weight * (at(std::min(share + error, 1.0)) - at(share - error)) / 2;
+  QuantileError& known = errors_[source.feature + part];
+  known.samples = std::min(known.samples + 1, kErrorMemory);
+  const bool bounded = known.samples > kErrorSettles && known.usual > 0;
+  const double learned = bounded ? std::min(now, 2 * known.usual) : now;
+  known.usual += (learned - known.usual) / known.samples;
+  const double counts = std::clamp(now, known.usual, kErrorGrows * known.usual);
+  least_[source.feature + part] = kErrors * counts / weight;
 }
 
 }  // namespace pingloom::collector

@@ -39,6 +39,10 @@ class PageFeatures {
   static constexpr double kMinValues = 200;
   // A quantile that differs by less than so many standard errors does so by chance.
   static constexpr double kErrors = 4;
+  // The usual error is learned from so many updates, and begins to move slowly after kErrorSettles.
+  static constexpr std::uint32_t kErrorMemory = 3600;
+  static constexpr std::uint32_t kErrorSettles = 60;
+  static constexpr double kErrorGrows = 4;
 
   // The number of features that pages with this schema have.
   static std::size_t countOf(const pages::Schema& schema);
@@ -89,6 +93,8 @@ class PageFeatures {
   void updateSummary(const Source& source);
   void setQuantile(const Source& source, std::size_t part, double share,
                    std::span<const double> recent, double total);
+  void learnError(const Source& source, std::size_t part, double share,
+                  std::span<const double> recent, double total);
   void continueHistogram(const Source& source, const MetricMemory& other);
   const Source& sourceOf(std::size_t feature) const;
 
@@ -100,6 +106,11 @@ class PageFeatures {
   std::vector<double> recent_;  // by slot: recent values in a histogram's buckets
   std::vector<double> values_;  // by feature
   std::vector<double> least_;   // by feature
+  struct QuantileError {
+    double usual = 0;  // of one value, in the metric's unit
+    std::uint32_t samples = 0;
+  };
+  std::vector<QuantileError> errors_;  // by feature
   analytics::RateTracker rates_;
   std::size_t fingerprint_ = 0;
   Nanos last_read_ = 0;

@@ -165,6 +165,43 @@ TEST(PageFeatures, aQuantileHasTheErrorOfFewValues) {
   EXPECT_EQ(features.least()[kMean], 0);
 }
 
+// A distribution that has a new tail says little about its quantiles, and has changed nevertheless.
+TEST(PageFeatures, aNewTailIsBeyondTheUsualError) {
+  Page page;
+  PageFeatures features(page.pages());
+  Nanos now = 0;
+  const auto feed = [&](int seconds, std::uint64_t in_tail) {
+    for (int i = 0; i < seconds; ++i) {
+      page.count(1, 50 - in_tail, 1280);
+      page.count(2, 50, 1792);
+      page.count(4, in_tail, 3584);
+      features.update(now += kSecond, page.pages());
+    }
+  };
+  feed(600, 0);
+  const double usual = features.update(now += kSecond, page.pages())[kP99];
+  feed(120, 3);
+  const double tail = features.update(now += kSecond, page.pages())[kP99];
+  EXPECT_GT(features.least()[kP99], 0);
+  EXPECT_GT(tail - usual, 10 * features.least()[kP99]);
+}
+
+TEST(PageFeatures, theErrorOfAQuantileContinues) {
+  Page page;
+  PageFeatures features(page.pages());
+  for (int second = 1; second < 100; ++second) {
+    page.count(1, 5, 1280);
+    page.count(2, 5, 1792);
+    features.update(second * kSecond, page.pages());
+  }
+  PageFeatures next(page.pages());
+  next.takeOver(features.remember());
+  for (const std::size_t part : {kP50, kP99}) {
+    EXPECT_GT(next.least()[part], 0);
+    EXPECT_NEAR(next.least()[part] / features.least()[part], 1, 0.2);
+  }
+}
+
 TEST(PageFeatures, aRestartedOwnerHasAGap) {
   Page page;
   PageFeatures features(page.pages());
