@@ -23,7 +23,7 @@ std::uint8_t* appendString(std::uint8_t* at, const std::uint8_t* end, std::strin
 
 // Copies at most one byte more than there is room for, which suffices to find it too long.
 std::string_view bounded(const char* text) {
-  if (text == nullptr) return {};
+  if (text == nullptr) return "";
   return {text, strnlen(text, PINGLOOM_EXEMPLAR_LABEL_BYTES + 1)};
 }
 
