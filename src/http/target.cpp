@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "common/hex.h"
+
 namespace pingloom::http {
 namespace {
 
 constexpr std::size_t kMaxParameters = 64;
-
-int hexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
   std::string out;
@@ -25,10 +20,9 @@ std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
       out += text[i];
     } else {
       if (i + 2 >= text.size()) return std::nullopt;
-      const int high = hexDigit(text[i + 1]);
-      const int low = hexDigit(text[i + 2]);
-      if (high < 0 || low < 0) return std::nullopt;
-      out += static_cast<char>(high * 16 + low);
+      const auto byte = hexByte(text[i + 1], text[i + 2]);
+      if (!byte) return std::nullopt;
+      out += static_cast<char>(*byte);
       i += 2;
     }
   }

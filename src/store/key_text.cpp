@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "common/hex.h"
 #include "common/text.h"
@@ -13,20 +12,12 @@
 namespace pingloom::store {
 namespace {
 
-std::optional<std::uint8_t> digitOf(char c) {
-  if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<std::uint8_t>(c - 'a' + 10);
-  if (c >= 'A' && c <= 'F') return static_cast<std::uint8_t>(c - 'A' + 10);
-  return std::nullopt;
-}
-
 Result<std::vector<std::uint8_t>> parseHex(std::string_view digits) {
   std::vector<std::uint8_t> bytes;
   for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
-    const auto high = digitOf(digits[i]);
-    const auto low = digitOf(digits[i + 1]);
-    if (!high || !low) return makeError("key", "hex: takes hexadecimal digits");
-    bytes.push_back(static_cast<std::uint8_t>(*high * 16 + *low));
+    const auto byte = hexByte(digits[i], digits[i + 1]);
+    if (!byte) return makeError("key", "hex: takes hexadecimal digits");
+    bytes.push_back(*byte);
   }
   if (digits.size() % 2 != 0) return makeError("key", "hex: takes two digits for each byte");
   return bytes;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "collector/push/otlp_attribute.h"
+#include "common/hex.h"
 #include "common/protobuf_fields.h"
 
 namespace pingloom::collector {
@@ -16,22 +17,14 @@ constexpr unsigned kTime = 2, kAsDouble = 3, kSpanId = 4, kTraceId = 5, kAttribu
 constexpr std::size_t kSpanIdBytes = 8, kTraceIdBytes = 16;
 }  // namespace exemplar_proto
 
-std::optional<unsigned> digitOf(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return std::nullopt;
-}
-
 // Returns the bytes of an id of this size, which is not 0; nullopt: the text is none.
 std::optional<std::string> idOf(std::string_view text, std::size_t size) {
   if (text.size() != 2 * size) return std::nullopt;
   std::string bytes;
   for (std::size_t i = 0; i < text.size(); i += 2) {
-    const auto high = digitOf(text[i]);
-    const auto low = digitOf(text[i + 1]);
-    if (!high || !low) return std::nullopt;
-    bytes += static_cast<char>(*high << 4U | *low);
+    const auto byte = hexByte(text[i], text[i + 1]);
+    if (!byte) return std::nullopt;
+    bytes += static_cast<char>(*byte);
   }
   if (bytes.find_first_not_of('\0') == std::string::npos) return std::nullopt;
   return bytes;
