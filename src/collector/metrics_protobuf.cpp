@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "collector/label_pair.h"
 #include "collector/native_buckets.h"
 #include "common/protobuf_fields.h"
 #include "http/media_type.h"
@@ -17,7 +18,6 @@ constexpr unsigned kTypeCounter = 0, kTypeGauge = 1, kTypeSummary = 2, kTypeHist
 }  // namespace family_fields
 namespace metric_fields {
 constexpr unsigned kLabel = 1, kGauge = 2, kCounter = 3, kSummary = 4, kHistogram = 7;
-constexpr unsigned kLabelName = 1, kLabelValue = 2;
 constexpr unsigned kValue = 1;  // of Gauge and Counter
 constexpr unsigned kCounterExemplar = 2;
 }  // namespace metric_fields
@@ -37,12 +37,9 @@ constexpr unsigned kRank = 1, kValue = 2;
 }  // namespace summary_fields
 
 void appendLabels(std::string& out, unsigned field, const LabelText& labels) {
-  std::string label;
+  std::string scratch;
   labels.forEach([&](std::string_view name, std::string_view content) {
-    label.clear();
-    protobuf::appendBytes(label, metric_fields::kLabelName, name);
-    protobuf::appendBytes(label, metric_fields::kLabelValue, content);
-    protobuf::appendBytes(out, field, label);
+    appendLabelPair(out, field, name, content, scratch);
   });
 }
 

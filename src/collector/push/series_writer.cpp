@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "collector/label_pair.h"
 #include "common/protobuf_fields.h"
 
 namespace pingloom::collector {
@@ -13,11 +14,9 @@ namespace {
 constexpr std::string_view kJob = "pingloom-collector";
 constexpr std::string_view kNameLabel = "__name__";
 
-// Fields of Prometheus' messages TimeSeries, Label and Exemplar (prompb/types.proto).
+// Fields of Prometheus' messages TimeSeries and Exemplar (prompb/types.proto).
 constexpr unsigned kTimeSeriesLabels = 1;
 constexpr unsigned kTimeSeriesExemplars = 3;
-constexpr unsigned kLabelName = 1;
-constexpr unsigned kLabelValue = 2;
 constexpr unsigned kExemplarLabels = 1, kExemplarValue = 2, kExemplarTimestamp = 3;
 
 // The sizes of a record's labels and exemplars, which follow it.
@@ -29,11 +28,9 @@ void appendPlain(std::string& out, const void* bytes, std::size_t size) {
 
 void appendExemplarField(std::string& out, const MetricExemplar& exemplar) {
   std::string made;
+  std::string scratch;
   exemplar.labels.forEach([&](std::string_view name, std::string_view value) {
-    std::string label;
-    protobuf::appendBytes(label, kLabelName, name);
-    protobuf::appendBytes(label, kLabelValue, value);
-    protobuf::appendBytes(made, kExemplarLabels, label);
+    appendLabelPair(made, kExemplarLabels, name, value, scratch);
   });
   protobuf::appendDouble(made, kExemplarValue, exemplar.value);
   protobuf::appendNumber(made, kExemplarTimestamp,
@@ -81,7 +78,7 @@ void SeriesWriter::append(std::string_view suffix, std::string_view further, dou
 }
 
 void SeriesWriter::appendLabels(std::string_view suffix, std::string_view further) {
-  std::string label;
+  std::string scratch;
   for (const auto& [name, content] : labels_) {
     std::string_view shown = content;
     std::string whole;
@@ -91,10 +88,7 @@ void SeriesWriter::appendLabels(std::string_view suffix, std::string_view furthe
     }
     if (name == further_) shown = further;
     if (shown.empty()) continue;  // that is the same as no label
-    label.clear();
-    protobuf::appendBytes(label, kLabelName, name);
-    protobuf::appendBytes(label, kLabelValue, shown);
-    protobuf::appendBytes(records_, kTimeSeriesLabels, label);
+    appendLabelPair(records_, kTimeSeriesLabels, name, shown, scratch);
   }
 }
 
