@@ -1,7 +1,7 @@
 // Tells from scores whether there is an anomaly. It begins when `raise` of the last `window` scores
 // were above 1 and what they exceed it by adds up to `evidence`: a score that is hardly above 1 may
-// be so by chance for some samples, but not for long. It ends when none of the window was above 1.
-// One thread.
+// be so by chance for some samples, but not for long. Scores below 1 take away what they are below
+// it by. The anomaly ends when none of the window was above 1. One thread.
 #pragma once
 
 #include <algorithm>

@@ -54,7 +54,7 @@ double DeviationJudge::of(Tail& tail, double value, bool learning) const {
   return value / tail.usual;
 }
 
-void DeviationJudge::observeSlot(std::size_t number, double deviation, double least,
+void DeviationJudge::observeSlot(std::size_t number, double deviation, double matters,
                                  bool learning) {
   Slot& slot = slots_[number];
   const double fast = 1 / settings_.memory;
@@ -92,7 +92,7 @@ void DeviationJudge::observeSlot(std::size_t number, double deviation, double le
     double score = ratio / limits_[i].limit();
     // Smoothed statistics saturate, so that the deviation itself may say more.
     const double size = std::max(std::abs(values[i]), std::abs(deviation));
-    if (least > 0) score = std::min(score, size / least);
+    if (matters > 0) score = std::min(score, size / matters);
     scores_[i] = std::max(scores_[i], score);
     if (score <= std::abs(slot_scores_[number])) continue;
     slot_scores_[number] = std::copysign(score, values[i]);
@@ -126,13 +126,14 @@ void DeviationJudge::observe(std::span<const double> left, std::span<const doubl
     double deviation = part == Part::kNone ? 0 : spread_.deviation(i, left[i]);
     deviation *= spread_.certainty(i, doubt);
     deviation = std::clamp(deviation, -kUnusual, kUnusual);
-    const double matter = std::min(least[i] / spread_.size(i), kMattersAlways);
+    // Most slots have no least difference.
+    const double matters = least[i] > 0 ? std::min(least[i] / spread_.size(i), kMattersAlways) : 0;
     if (part == Part::kJudged) {
       sum += deviation * deviation;
       ++counted;
-      if (std::abs(deviation) >= matter) mattering += deviation * deviation;
+      if (std::abs(deviation) >= matters) mattering += deviation * deviation;
     }
-    observeSlot(i, deviation, matter, !settled_ || part == Part::kLearning);
+    observeSlot(i, deviation, matters, !settled_ || part == Part::kLearning);
     const bool old = activity.active(i) && activity.ages()[i] >= settings_.young;
     const double flat = old ? activity.flat(i) : 0;
     largest_[index(Statistic::kFlat)] = std::max(largest_[index(Statistic::kFlat)], flat);

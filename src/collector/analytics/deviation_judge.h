@@ -54,9 +54,9 @@ class DeviationJudge {
   DeviationJudge(std::size_t slots, const Settings& settings);
 
   // Forms the statistics of a sample. `calm` says that there is no anomaly, whose values are not to
-  // become usual. REQUIRES: `left` has an element for each slot.
-  // A deviation below `least` is not unusual, whatever the limits, unless it is eleven times the
-  // usual one.
+  // become usual. A part that is off by less than `least` is not unusual, whatever the limits,
+  // unless that is eleven times the usual deviation. REQUIRES: `left` and `least` have an element
+  // for each slot.
   void observe(std::span<const double> left, std::span<const double> least, double load,
                const SlotActivity& activity, bool calm);
   // Learns the sample that was observed last. `over` says that it was unusual: only a load that is
@@ -107,7 +107,8 @@ class DeviationJudge {
   // How much a slot takes part in the verdict.
   enum class Part : std::uint8_t { kNone, kLearning, kJudged };
   Part partOf(std::size_t slot, const SlotActivity& activity) const;
-  void observeSlot(std::size_t slot, double deviation, double least, bool learning);
+  // A deviation from `matters` on may be unusual.
+  void observeSlot(std::size_t slot, double deviation, double matters, bool learning);
   void endBlock();
 
   Settings settings_;

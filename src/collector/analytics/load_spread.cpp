@@ -36,20 +36,19 @@ bool LoadSpread::knows(std::size_t metric, float samples) const {
 }
 
 double LoadSpread::deviation(std::size_t metric, double left) const {
+  return (left - between(mean_, metric)) / size(metric);
+}
+
+double LoadSpread::size(std::size_t metric) const {
+  return std::max(std::sqrt(between(variance_, metric)), kLeast);
+}
+
+float LoadSpread::between(const std::vector<float>& values, std::size_t metric) const {
   const std::size_t low = bin_ * metrics_ + metric;
   const std::size_t high = low + metrics_;
   // A bin without samples says nothing, and the other one stands for both.
   const float share = seen_[low] == 0 ? 1 : seen_[high] == 0 ? 0 : share_;
-  const float mean = (1 - share) * mean_[low] + share * mean_[high];
-  return (left - mean) / size(metric);
-}
-
-double LoadSpread::size(std::size_t metric) const {
-  const std::size_t low = bin_ * metrics_ + metric;
-  const std::size_t high = low + metrics_;
-  const float share = seen_[low] == 0 ? 1 : seen_[high] == 0 ? 0 : share_;
-  const float variance = (1 - share) * variance_[low] + share * variance_[high];
-  return std::max(std::sqrt(variance), kLeast);
+  return (1 - share) * values[low] + share * values[high];
 }
 
 float LoadSpread::certainty(std::size_t metric, float doubt) const {

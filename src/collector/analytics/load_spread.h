@@ -53,6 +53,8 @@ class LoadSpread {
   void state(StateArchive& archive) { archive(counts_, seen_, mean_, variance_); }
 
  private:
+  // A metric's value at the load, from those of the two bins.
+  float between(const std::vector<float>& values, std::size_t metric) const;
   void learnBin(std::size_t bin, float share, std::span<const double> left);
 
   std::size_t metrics_;

@@ -291,13 +291,10 @@ void PageFeatures::updateHistogram(const Source& source, double seconds) {
     total += recent[i];
   }
   if (total < kMinValues) return;
-  for (const auto& [part, share] : kQuantiles) setQuantile(source, part, share, recent, total);
-}
-
-void PageFeatures::setQuantile(const Source& source, std::size_t part, double share,
-                               std::span<const double> recent, double total) {
-  values_[source.feature + part] = quantile(*source.metric, recent, share);
-  learnError(source, part, share, recent, total);
+  for (const auto& [part, share] : kQuantiles) {
+    values[part] = quantile(metric, recent, share);
+    learnError(source, part, share, recent, total);
+  }
 }
 
 // The share of the values below a quantile is known up to its binomial deviation. The weights fall

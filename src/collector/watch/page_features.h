@@ -68,8 +68,7 @@ class PageFeatures {
   // Returns the features of the slots that were read at `read`, monotonic, in the metrics' units.
   // An unknown one is NaN (rate_tracker.h). What a histogram's values are like is 0 before its
   // first ones, that of a summary's unknown, and both stay as they are while there are none.
-  // REQUIRES: the pages have the constructor's
-  // layout, and enough slots.
+  // REQUIRES: the pages have the constructor's layout, and enough slots.
   std::span<const double> update(Nanos read, const PagesOfOwner& pages);
   // Returns by how much each feature has to differ from what is expected to be unusual, because a
   // quantile of few values is uncertain. It is 0 where that is not known.
@@ -91,8 +90,6 @@ class PageFeatures {
   std::string keyOf(const Source& source) const;
   void updateHistogram(const Source& source, double seconds);
   void updateSummary(const Source& source);
-  void setQuantile(const Source& source, std::size_t part, double share,
-                   std::span<const double> recent, double total);
   void learnError(const Source& source, std::size_t part, double share,
                   std::span<const double> recent, double total);
   void continueHistogram(const Source& source, const MetricMemory& other);
