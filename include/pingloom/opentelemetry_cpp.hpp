@@ -2,14 +2,14 @@
 // them without a push. An application changes two lines:
 //
 //   #include <pingloom/opentelemetry_cpp.hpp>
-//   auto exporter = std::make_unique<pingloom::PagesMetricExporter>("orders");  // instead of
-//   another
+//   auto exporter = std::make_unique<pingloom::PagesMetricExporter>("orders");
 //
-// and gives the exporter to a PeriodicExportingMetricReader as before. Names become Prometheus' as
-// OpenTelemetry's specification has it: other characters become underscores, units are written out
-// at the end (`s` is `_seconds`), and monotonic sums end with `_total`. Attributes become labels.
-// Of the resource's, those in $OTEL_RESOURCE_ATTRIBUTES do, too; give what else is needed as labels
-// of PagesOptions. Histograms keep their bounds, and pages_mirror.hpp says how fractions are kept.
+// The second line stands instead of another exporter's. The application gives the exporter to a
+// PeriodicExportingMetricReader as before. Names become Prometheus' as OpenTelemetry's
+// specification has it: other characters become underscores, units are written out at the end (`s`
+// is `_seconds`), and monotonic sums end with `_total`. Attributes become labels. Of the
+// resource's, those in $OTEL_RESOURCE_ATTRIBUTES do, too; give what else is needed as labels of
+// PagesOptions. Histograms keep their bounds, and pages_mirror.hpp says how fractions are kept.
 // Deltas and exponential histograms are left out and told in errors(). A label set that is no
 // longer exported is removed from the pages. Needs C++17 and opentelemetry-cpp 1.9 or later.
 #pragma once

@@ -319,14 +319,20 @@ static inline int pingloom_shared_counter_add_exemplar(pingloom_shared_counter c
   pingloom_shared_counter_add(counter, n);
   return pingloom_exemplar_put(&exemplars, 0, 1, (double)n, 0, labels, label_count);
 }
+static inline int pingloom_shaped_exemplar_put_(struct pingloom_histogram_shape shape,
+                                                const pingloom_exemplars* exemplars, uint64_t value,
+                                                const struct pingloom_label* labels,
+                                                size_t label_count) {
+  return pingloom_exemplar_put(exemplars, pingloom_histogram_bucket(shape, value),
+                               pingloom_histogram_buckets(shape), (double)value, 0, labels,
+                               label_count);
+}
 static inline int pingloom_histogram_observe_exemplar(pingloom_histogram histogram,
                                                       pingloom_exemplars exemplars, uint64_t value,
                                                       const struct pingloom_label* labels,
                                                       size_t label_count) {
   pingloom_histogram_observe(histogram, value);
-  return pingloom_exemplar_put(&exemplars, pingloom_histogram_bucket(histogram.shape, value),
-                               pingloom_histogram_buckets(histogram.shape), (double)value, 0,
-                               labels, label_count);
+  return pingloom_shaped_exemplar_put_(histogram.shape, &exemplars, value, labels, label_count);
 }
 static inline int pingloom_shared_histogram_observe_exemplar(pingloom_shared_histogram histogram,
                                                              pingloom_exemplars exemplars,
@@ -334,9 +340,7 @@ static inline int pingloom_shared_histogram_observe_exemplar(pingloom_shared_his
                                                              const struct pingloom_label* labels,
                                                              size_t label_count) {
   pingloom_shared_histogram_observe(histogram, value);
-  return pingloom_exemplar_put(&exemplars, pingloom_histogram_bucket(histogram.shape, value),
-                               pingloom_histogram_buckets(histogram.shape), (double)value, 0,
-                               labels, label_count);
+  return pingloom_shaped_exemplar_put_(histogram.shape, &exemplars, value, labels, label_count);
 }
 static inline int pingloom_bounded_histogram_observe_exemplar(pingloom_bounded_histogram histogram,
                                                               pingloom_exemplars exemplars,

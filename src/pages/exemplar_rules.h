@@ -18,6 +18,11 @@ constexpr std::size_t exemplarPlaces(pingloom_metric_kind kind) {
   return kind == PINGLOOM_HISTOGRAM ? PINGLOOM_HISTOGRAM_EXEMPLARS : 0;
 }
 
+// The number of slots that the exemplars of a metric of this kind take.
+constexpr std::size_t exemplarSlots(pingloom_metric_kind kind) {
+  return exemplarPlaces(kind) * PINGLOOM_EXEMPLAR_SLOTS;
+}
+
 // The checksum covers everything that follows it. Nothing is ordered within one READ, so no
 // sequence number alone would tell a reader that the place was written meanwhile.
 inline std::uint64_t checksumOf(const pingloom_exemplar& exemplar) {
@@ -25,8 +30,8 @@ inline std::uint64_t checksumOf(const pingloom_exemplar& exemplar) {
   return fnv1a64({reinterpret_cast<const char*>(&exemplar) + kSkipped, sizeof exemplar - kSkipped});
 }
 
-// Tells whether an exemplar's label may have this name and this value. At least one of its labels
-// has a value that is not empty: an empty label is none for those who scrape it.
+// Tells whether an exemplar's label may have this name and this value. Not all of its labels may be
+// empty, because for those who scrape it an empty label is none.
 constexpr bool isExemplarLabel(std::string_view name, std::string_view value) {
   return isLabelName(name) && isText(value);
 }

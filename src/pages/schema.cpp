@@ -50,9 +50,7 @@ std::string_view name(pingloom_metric_kind kind) {
   return "unknown";
 }
 
-std::size_t Metric::allSlots() const {
-  return slots + (exemplars ? exemplarPlaces(kind) * PINGLOOM_EXEMPLAR_SLOTS : 0);
-}
+std::size_t Metric::allSlots() const { return slots + (exemplars ? exemplarSlots(kind) : 0); }
 
 UnitScale::UnitScale(double unit) : unit_(unit) {
   const double parts = std::round(1 / unit);

@@ -81,9 +81,7 @@ Outcome addExemplars(Definition* made) {
 
 }  // namespace
 
-std::size_t Definition::allSlots() const {
-  return slots + (exemplars ? exemplarPlaces(kind) * PINGLOOM_EXEMPLAR_SLOTS : 0);
-}
+std::size_t Definition::allSlots() const { return slots + (exemplars ? exemplarSlots(kind) : 0); }
 
 std::string Definition::key() const {
   // Names and texts contain no zero byte, so it separates them.
