@@ -86,24 +86,18 @@ def _load():
     slow = ctypes.CDLL(path)  # calls release the interpreter's lock, because they may wait a little
     fast = ctypes.PyDLL(path)  # calls keep the lock, which is faster: they never wait
     pointer = ctypes.c_void_p
+    # The slow one makes a metric, and the fast one makes its handle inert.
+    for library in (slow, fast):
+        for name in ("shared_counter", "gauge", "shared_histogram", "exemplars"):
+            getattr(library, f"pingloom_{name}_make").argtypes = [pointer] * 3
+        for name in ("bounded_histogram", "summary"):
+            getattr(library, f"pingloom_{name}_make").argtypes = [pointer, pointer, pointer, ctypes.c_size_t, pointer]
     for function, arguments, result in (
             (slow.pingloom_pages_open, [pointer, pointer], ctypes.c_int),
             (slow.pingloom_pages_close, [pointer], None),
             (slow.pingloom_pages_get_status, [pointer, pointer], None),
             (fast.pingloom_pages_keep_one_in, [pointer], ctypes.c_uint32),
             (slow.pingloom_error_text, [], ctypes.c_char_p),
-            (slow.pingloom_shared_counter_make, [pointer] * 3, ctypes.c_int),
-            (slow.pingloom_gauge_make, [pointer] * 3, ctypes.c_int),
-            (slow.pingloom_shared_histogram_make, [pointer] * 3, ctypes.c_int),
-            (slow.pingloom_bounded_histogram_make, [pointer, pointer, pointer, ctypes.c_size_t, pointer], ctypes.c_int),
-            (slow.pingloom_summary_make, [pointer, pointer, pointer, ctypes.c_size_t, pointer], ctypes.c_int),
-            (slow.pingloom_exemplars_make, [pointer] * 3, ctypes.c_int),
-            (fast.pingloom_shared_counter_make, [pointer] * 3, ctypes.c_int),
-            (fast.pingloom_gauge_make, [pointer] * 3, ctypes.c_int),
-            (fast.pingloom_shared_histogram_make, [pointer] * 3, ctypes.c_int),
-            (fast.pingloom_bounded_histogram_make, [pointer, pointer, pointer, ctypes.c_size_t, pointer], ctypes.c_int),
-            (fast.pingloom_summary_make, [pointer, pointer, pointer, ctypes.c_size_t, pointer], ctypes.c_int),
-            (fast.pingloom_exemplars_make, [pointer] * 3, ctypes.c_int),
             (slow.pingloom_info_make, [pointer] * 2, ctypes.c_int),
             (slow.pingloom_metric_remove, [pointer] * 2, ctypes.c_int),
             (slow.pingloom_group_make, [pointer] * 2, ctypes.c_int),

@@ -136,17 +136,16 @@ class Mirror:
         """Makes a metric again that has its first exemplar: without any it takes a small part of the room. Where there is
         no page with so much room, the metric goes without for good."""
         _, name, labels = key
-        made = self._metrics.get(key)
-        if made is _FAILED or (made is not None and self._rooms == 0):
+        again = key in self._metrics
+        if again and (self._metrics[key] is _FAILED or self._rooms == 0):
             return
-        if made is not None and self._full:
+        if again and self._full:
             self._exemplars[key] = None
             return
-        if made is not None:
+        if again:
             self._rooms -= 1
             self.pages.remove(name, dict(labels))
             del self._metrics[key]
-        again = made is not None
         made, why, later = self._try(lambda: make(exemplars=True))
         if why:
             self._exemplars[key] = None

@@ -6,7 +6,8 @@
 Names become Prometheus' as OpenTelemetry's specification has it: other characters become underscores, units are
 written out at the end (`s` is `_seconds`), and monotonic sums end with `_total`. Attributes become labels. Of the
 resource's, those in OTEL_RESOURCE_ATTRIBUTES do, too; give what else is needed as `labels`. Histograms keep their bounds.
-pingloom_pages_mirror says how fractions are kept. Exemplars that belong to a trace are kept with its ids. Exponential histograms and deltas are left out and told in `errors`.
+pingloom_pages_mirror says how fractions are kept. Exemplars that belong to a trace are kept with its ids. Exponential
+histograms and deltas are left out and told in `errors`.
 """
 
 import collections
@@ -41,7 +42,7 @@ _Exemplar = collections.namedtuple("_Exemplar", ("labels", "value", "timestamp")
 
 
 def _exemplars(point):
-    """The point's exemplars by time. The others lead to no trace, and older SDKs have none."""
+    """Those of the point's exemplars that lead to a trace. Older SDKs have none."""
     found = []
     for each in getattr(point, "exemplars", None) or ():
         ids = {name: getattr(each, name, None) for name in ("trace_id", "span_id")}
@@ -49,7 +50,7 @@ def _exemplars(point):
                   for name, value in ids.items() if value}
         if "trace_id" in labels:
             found.append(_Exemplar(labels, each.value, each.time_unix_nano / 1e9))
-    return sorted(found, key=lambda each: each.timestamp)
+    return found
 
 
 class PagesMetricExporter(MetricExporter):
@@ -94,6 +95,7 @@ class PagesMetricExporter(MetricExporter):
                 self._mirror.histogram(name, help_text, labels, point.explicit_bounds, point.bucket_counts, point.sum,
                                        _exemplars(point))
             elif isinstance(data, Sum) and data.is_monotonic:
-                self._mirror.counter(name, help_text, labels, point.value, *_exemplars(point)[-1:])
+                latest = max(_exemplars(point), key=lambda each: each.timestamp, default=None)
+                self._mirror.counter(name, help_text, labels, point.value, latest)
             else:
                 self._mirror.gauge(name, help_text, labels, point.value)

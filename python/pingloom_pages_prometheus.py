@@ -4,8 +4,8 @@
     pingloom_pages_prometheus.publish("queue")
 
 That is all an application changes. A thread copies the registry into pages every second, and the application's own
-updates stay as they are. Counters and histograms keep their names, labels and buckets (pingloom_pages_mirror says how
-fractions are kept), exemplars, and summaries their quantiles, if they have any. `_created` times are left out.
+updates stay as they are. Counters and histograms keep their names, labels, buckets and exemplars (pingloom_pages_mirror
+says how fractions are kept), and summaries their quantiles, if they have any. `_created` times are left out.
 """
 
 import threading
