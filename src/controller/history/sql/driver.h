@@ -11,7 +11,8 @@
 namespace pingloom::controller {
 
 // The reason of a failure of a statement that had to change a row.
-constexpr const char* kNothingChanged = "another controller has changed what was to be changed";
+constexpr const char* kNothingChanged =
+    "a row is not as it was read: another controller has changed it";
 
 class StatementDriver {
  public:
