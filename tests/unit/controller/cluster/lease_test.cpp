@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <array>
 #include <fstream>
 #include <map>
+#include <memory>
+#include <string>
 
 #include "common/file.h"
 #include "controller/history/ledger.h"
@@ -256,6 +259,12 @@ class FencedLedger : public OnPostgres {
     EXPECT_TRUE(opened) << opened.error().text();
     return opened ? std::move(*opened) : nullptr;
   }
+  // Both join, and each has a ledger.
+  std::array<std::unique_ptr<Ledger>, 2> openBoth(Lease& a, Lease& b) {
+    EXPECT_EQ(join(a), "");
+    EXPECT_EQ(join(b), "");
+    return {open(a), open(b)};
+  }
   static LedgerBatch batchOf(const std::string& host, wire::BatchId id) {
     const auto index = static_cast<std::uint64_t>(utcNow() / kWindow) + id.sequence;
     const auto report = std::make_shared<std::string>(
@@ -331,10 +340,7 @@ TEST_F(FencedLedger, AFormerLeaderWritesNoIncidents) {
 TEST_F(FencedLedger, ABatchOfAnAgentThatHasMovedCountsOnce) {
   Lease a = leaseOf("a");
   Lease b = leaseOf("b");
-  ASSERT_EQ(join(a), "");
-  ASSERT_EQ(join(b), "");
-  auto at_a = open(a);
-  auto at_b = open(b);
+  const auto [at_a, at_b] = openBoth(a, b);
   ASSERT_EQ(commit(*at_a, "host-1", 1), "");
   ASSERT_EQ(commit(*at_a, "host-1", 2), "");
   EXPECT_EQ(commit(*at_b, "host-1", 2), "") << "it is there, so it is acknowledged";
@@ -349,10 +355,7 @@ TEST_F(FencedLedger, ABatchOfAnAgentThatHasMovedCountsOnce) {
 TEST_F(FencedLedger, OneOfManyBatchesWhoseAgentHasMovedCountsOnce) {
   Lease a = leaseOf("a");
   Lease b = leaseOf("b");
-  ASSERT_EQ(join(a), "");
-  ASSERT_EQ(join(b), "");
-  auto at_a = open(a);
-  auto at_b = open(b);
+  const auto [at_a, at_b] = openBoth(a, b);
   ASSERT_EQ(commit(*at_a, "host-100", 1), "");
   std::vector<LedgerBatch> batches;
   for (int i = 0; i < 300; ++i) batches.push_back(batchOf("host-" + std::to_string(i), {1, 1}));
