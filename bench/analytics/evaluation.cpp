@@ -54,9 +54,6 @@ double Evaluation::delay(double quantile) const {
 
 namespace {
 
-// Rows that a fit visits per sample: ten minutes for a whole one.
-constexpr std::size_t kFitRows = AutoencoderFit::kVisits / 600;
-
 class RunEvaluation {
  public:
   RunEvaluation(const Run& run, const Trace& trace, Evaluation& sum)

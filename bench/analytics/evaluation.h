@@ -7,11 +7,15 @@
 #include <vector>
 
 #include "collector/analytics/adaptive_sampler.h"
+#include "collector/analytics/autoencoder_fit.h"
 #include "collector/analytics/hysteresis.h"
 #include "collector/analytics/subspace_detector.h"
 #include "incidents.h"
 
 namespace pingloom::bench {
+
+// Rows that a fit visits per sample: ten minutes for a whole one.
+constexpr std::size_t kFitRows = collector::analytics::AutoencoderFit::kVisits / 600;
 
 // What a detector says about each sample of a run.
 struct Trace {

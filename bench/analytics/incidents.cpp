@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <span>
 
 namespace pingloom::bench {
 
@@ -13,7 +14,7 @@ constexpr std::size_t kGapLeast = 900;  // samples between incidents
 constexpr std::size_t kGapMore = 900;
 constexpr double kLag = 1.0 / 600;
 
-std::size_t oneOf(const std::vector<Form>& forms, Random& random) {
+std::size_t oneOf(std::span<const Form> forms, Random& random) {
   for (;;) {
     const std::size_t metric = random.below(kMetrics);
     if (std::find(forms.begin(), forms.end(), kForms[metric]) != forms.end()) return metric;
@@ -28,11 +29,12 @@ std::vector<std::size_t> all(Form form) {
   return found;
 }
 
-const std::vector<Form> kLoaded = {Form::kTraffic, Form::kCpu,   Form::kLatency,
-                                   Form::kReplica, Form::kQueue, Form::kRatio};
-const std::vector<Form> kMoving = {Form::kTraffic, Form::kCpu,   Form::kLatency,
-                                   Form::kReplica, Form::kQueue, Form::kRatio,
-                                   Form::kMemory,  Form::kAlone, Form::kLagged};
+constexpr std::array kLoaded = {Form::kTraffic, Form::kCpu,   Form::kLatency,
+                                Form::kReplica, Form::kQueue, Form::kRatio};
+constexpr std::array kReplicas = {Form::kReplica};
+constexpr std::array kMoving = {Form::kTraffic, Form::kCpu,   Form::kLatency,
+                                Form::kReplica, Form::kQueue, Form::kRatio,
+                                Form::kMemory,  Form::kAlone, Form::kLagged};
 
 Occurrence makeOccurrence(Incident kind, std::size_t begin, Random& random) {
   Occurrence made{.kind = kind, .begin = begin, .end = begin, .metrics = {}};
@@ -56,7 +58,7 @@ Occurrence makeOccurrence(Incident kind, std::size_t begin, Random& random) {
       for (const std::size_t metric : all(Form::kReplica)) made.metrics.push_back(metric);
       break;
     case Incident::kReplica:
-      made.metrics = {oneOf({Form::kReplica}, random)};
+      made.metrics = {oneOf(kReplicas, random)};
       break;
   }
   return made;
@@ -136,8 +138,10 @@ Run makeRun(const RunShape& shape, std::uint64_t seed) {
   run.history = shape.history;
   run.occurrences = makeOccurrences(shape, random);
   std::vector<ServiceMetric> metrics;
+  metrics.reserve(kForms.size());
   for (const Form form : kForms) metrics.emplace_back(form, random);
   std::vector<Effect> effects;
+  effects.reserve(run.occurrences.size());
   for (std::size_t i = 0; i < run.occurrences.size(); ++i) effects.emplace_back(random);
   Load loads(random);
   double lagged = loads.next(0, random);

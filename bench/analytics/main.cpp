@@ -65,6 +65,7 @@ void add(const std::string& table, const char* what, const Evaluation& found, Fi
 
 Evaluation bestOf(const std::vector<Run>& runs, Trace (*trace)(const Run&)) {
   std::vector<Trace> traces;
+  traces.reserve(runs.size());
   for (const Run& run : runs) traces.push_back(trace(run));
   return pingloom::bench::bestOf(runs, traces, kFalseAlarms);
 }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "collector/analytics/autoencoder_fit.h"
 #include "collector/watch/owner_watch.h"
+#include "evaluation.h"
 #include "random.h"
 
 namespace pingloom::bench {
@@ -17,7 +17,6 @@ namespace {
 using collector::OwnerWatch;
 
 constexpr pingloom_histogram_shape kShape{10, 24, 2};
-constexpr std::size_t kFitRows = collector::analytics::AutoencoderFit::kVisits / 600;
 
 class Histogram {
  public:
