@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "collector/histogram_summary.h"
+#include "collector/page_exemplars.h"
 #include "collector/summary_values.h"
 #include "collector/watch/watch_json.h"
 #include "collector/watch/watcher.h"
@@ -60,7 +61,21 @@ Json valueJson(const PageView& page, const pages::Metric& metric) {
           {"p99", orNull(summary.p99)}};
 }
 
-Json pageJson(const PageView& page, Nanos now) {
+Json exemplarsJson(const PageView& page, const pages::Metric& metric, Nanos now_utc) {
+  ExemplarCounters counters;  // what /metrics shows is counted, not this
+  Json json = Json::array();
+  for (const MetricExemplar& exemplar : exemplarsOf(page, metric, now_utc, counters)) {
+    Json labels = Json::object();
+    exemplar.labels.forEach(
+        [&](std::string_view name, std::string_view value) { labels[std::string(name)] = value; });
+    json.push_back({{"time", formatUtc(exemplar.time)},
+                    {"value", exemplar.value},
+                    {"labels", std::move(labels)}});
+  }
+  return json;
+}
+
+Json pageJson(const PageView& page, Instant now) {
   const PageInfo& info = *page.info;
   Json json = {{"generation", info.generation},
                {"owner", info.owner},
@@ -75,7 +90,7 @@ Json pageJson(const PageView& page, Nanos now) {
                {"metrics", Json::array()}};
   if (!info.pod.uid.empty()) json["pod_uid"] = info.pod.uid;
   if (!info.pod.container.empty()) json["container_id"] = info.pod.container;
-  if (page.read != 0) json["age_seconds"] = static_cast<double>(now - page.read) / 1e9;
+  if (page.read != 0) json["age_seconds"] = static_cast<double>(now.mono - page.read) / 1e9;
   for (std::size_t i = 0; i < info.schema.size(); ++i) {
     const pages::Metric& metric = info.schema[i];
     if (!page.has(i)) continue;
@@ -83,6 +98,8 @@ Json pageJson(const PageView& page, Nanos now) {
                   {"kind", pages::name(metric.kind)},
                   {"labels", labelsJson(metric.labels)},
                   {"value", valueJson(page, metric)}};
+    Json exemplars = exemplarsJson(page, metric, now.utc);
+    if (!exemplars.empty()) shown["exemplars"] = std::move(exemplars);
     const FamilyName& family = *page.families[i];
     if (!family.conflict.empty()) {
       shown["shown_as"] = family.shown.empty() ? Json(nullptr) : Json(family.shown);
@@ -153,7 +170,7 @@ Json anomaliesJson(const AgentView& agent, const Watcher* watcher) {
   return json;
 }
 
-Json agentJson(const AgentView& agent, const Watcher* watcher, Nanos now) {
+Json agentJson(const AgentView& agent, const Watcher* watcher, Instant now) {
   Json json = {{"agent", agent.agent},
                {"host", agent.host},
                {"state", name(agent.state)},
@@ -173,7 +190,7 @@ http::Response pagesDocument(const Board& board, const Watcher* watcher,
                              const http::Request& request) {
   if (auto refused = http::refusedParameter(request, {"agent"})) return std::move(*refused);
   const auto wanted = request.query.find("agent");
-  const Nanos now = monotonicNow();
+  const Instant now = Instant::now();
   http::Response response;
   // The document is built agent by agent, because a tree of all values is many times larger than
   // the text.

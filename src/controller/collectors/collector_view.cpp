@@ -14,8 +14,9 @@ namespace {
 
 using ViewJson = nlohmann::ordered_json;
 
+// The documents have no more levels: agents, pages, metrics, exemplars and their labels.
+constexpr int kMaxDepth = 10;
 // The documents have fewer. An object's members are looked up one after the other.
-constexpr int kMaxDepth = 8;
 constexpr std::size_t kMaxMembers = 64;
 constexpr std::size_t kMaxValues = 500'000;
 

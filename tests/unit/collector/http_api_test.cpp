@@ -7,6 +7,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
+#include "../pages/raw_exemplar.h"
 #include "collector/watch/watcher.h"
 #include "http/target.h"
 #include "unit/eventually.h"
@@ -145,6 +146,39 @@ TEST_F(HttpApi, AMetricUnderAnotherNameHasAWarning) {
   EXPECT_THAT(agent.at("warnings").at(0).get<std::string>(),
               testing::AllOf(HasSubstr("'shop'"), HasSubstr("'queue'")));
   EXPECT_EQ(document.at("agents").at(1).at("warnings").size(), 0U);
+}
+
+TEST_F(HttpApi, AMetricHasTheTracesOfItsValues) {
+  auto info = std::make_shared<PageInfo>();
+  info->schema.resize(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    pages::Metric& metric = info->schema[i];
+    metric.kind = PINGLOOM_COUNTER;
+    metric.name = i == 0 ? "busy_seconds_total" : "jobs_total";
+    metric.unit = i == 0 ? 1e-3 : 1;
+    metric.exemplars = true;
+    metric.slots = 1;
+    metric.first_slot = static_cast<std::uint16_t>(i * (1 + PINGLOOM_EXEMPLAR_SLOTS));
+  }
+  const auto second = static_cast<std::uint64_t>(utcNow() / kSecond * kSecond);
+  const auto traced =
+      pages::test::RawExemplar{{{"trace_id", "a\"b"}, {"span_id", "c"}}, 250, second}.slots();
+  entries[0]->update([&](AgentView& view) {
+    PageView& page = view.pages.emplace_back();
+    setInfo(view, page, info, entries[0]->names());
+    page.values = {500};
+    page.values.insert(page.values.end(), traced.begin(), traced.end());
+    page.values.resize(2 * page.values.size());
+    page.slots = static_cast<std::uint32_t>(page.values.size());
+  });
+  const auto document = nlohmann::json::parse(get("/api/v1/pages").body);
+  const auto& metrics = document.at("agents").at(0).at("pages").at(0).at("metrics");
+  ASSERT_EQ(metrics.size(), 2U);
+  const nlohmann::json expected = {{{"time", formatUtc(static_cast<Nanos>(second))},
+                                    {"value", 0.25},
+                                    {"labels", {{"trace_id", "a\"b"}, {"span_id", "c"}}}}};
+  EXPECT_EQ(metrics.at(0).at("exemplars"), expected);
+  EXPECT_FALSE(metrics.at(1).contains("exemplars"));  // nothing was written there
 }
 
 TEST_F(HttpApi, WhatAQuestionHasBesideIsRefused) {

@@ -111,6 +111,8 @@ TEST(CollectorView, RefusesWholeDocuments) {
     EXPECT_FALSE(isPagesDocument(text)) << text.substr(0, 40);
   }
   EXPECT_TRUE(isPagesDocument(R"({"agents":[]})"));
+  const std::string exemplars = R"("exemplars":[{"value":0.2,"labels":{"trace_id":"4bf9"}}])";
+  EXPECT_TRUE(isPagesDocument(R"({"agents":[{"pages":[{"metrics":[{)" + exemplars + "}]}]}]}"));
   // An object of many members would take a time that grows with their square.
   std::string wide = "{\"applications\":[],\"events\":[],\"agents\":[]";
   for (int i = 0; i < 200'000; ++i) wide += ",\"" + std::to_string(i) + "\":0";
