@@ -22,12 +22,17 @@ namespace po = boost::program_options;
 
 constexpr const char* kPagesCommand = "pingloom pages";
 
+struct Shown {
+  bool json = false;
+  bool exemplars = false;
+};
+
 // Returns false when standard output is closed.
-bool printPages(const PagesAnswer& answer, bool json, bool rates) {
-  if (json) {
+bool printPages(const PagesAnswer& answer, const Shown& shown, bool rates) {
+  if (shown.json) {
     std::cout << jsonLine(answer.json) << "\n";
   } else {
-    for (const ReportLine& line : pagesLines(answer.document, {rates, 0})) {
+    for (const ReportLine& line : pagesLines(answer.document, {rates, 0, shown.exemplars})) {
       std::cout << line.text << "\n";
     }
   }
@@ -35,7 +40,7 @@ bool printPages(const PagesAnswer& answer, bool json, bool rates) {
 }
 
 // Prints block after block when there is no terminal, until SIGINT or SIGTERM.
-int watchPages(const PagesQuery& query, bool json) {
+int watchPages(const PagesQuery& query, const Shown& shown) {
   const UniqueFd stop = program::blockStopSignals();
   PagesDocument before;
   std::string last_trouble;
@@ -44,9 +49,9 @@ int watchPages(const PagesQuery& query, bool json) {
     auto answer = fetchPages(query, kAnswerTimeout);
     if (answer) {
       setRates(before, answer->document);
-      if (!first && !json) std::cout << "\n";
+      if (!first && !shown.json) std::cout << "\n";
       first = false;
-      if (!printPages(*answer, json, true)) return 0;
+      if (!printPages(*answer, shown, true)) return 0;
       before = std::move(answer->document);
     }
     const std::string trouble = answer ? "" : answer.error().text();
@@ -73,7 +78,8 @@ int verdict(const PagesDocument& document, bool json) {
 
 int runPages(const std::vector<std::string>& arguments) {
   const program::Usage usage{
-      kPagesCommand, "pingloom pages [--agent A] [--watch | --check] [--json] [--url U]",
+      kPagesCommand,
+      "pingloom pages [--agent A] [--watch | --check] [--exemplars] [--json] [--url U]",
       "Shows the metric pages of applications as a collector last read them, in a table for each\n"
       "agent. Histograms and summaries are shown as count, mean and quantiles; --watch adds "
       "rates.\n"
@@ -86,6 +92,7 @@ int runPages(const std::vector<std::string>& arguments) {
       "show only this agent: its host's name, or its ADDRESS:PORT at the collector")(
       "watch", "refresh once a second; without a terminal print block after block")(
       "check", "list what is not read, not fresh or empty, and exit 1 if there is any")(
+      "exemplars", "list values with the traces that they belong to, where applications say them")(
       "json", "print the collector's document");
   addSiteOptions(options, "the collector's address (default: http://127.0.0.1:20715)");
   po::variables_map values;
@@ -93,17 +100,18 @@ int runPages(const std::vector<std::string>& arguments) {
   const auto site = siteOf(values, nullptr, kDefaultCollectorUrl);
   if (!site) return fail(kPagesCommand, site.error());
   const PagesQuery query{*site, values["agent"].as<std::string>()};
-  const bool json = values.count("json") != 0;
+  const Shown shown{values.count("json") != 0, values.count("exemplars") != 0};
   const bool check = values.count("check") != 0;
   if (values.count("watch") != 0) {
     if (check) return fail(kPagesCommand, {"", "--check looks once: leave --watch out"});
     const bool terminal = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
-    return terminal && !json ? PagesScreen(query).run() : watchPages(query, json);
+    return terminal && !shown.json ? PagesScreen(query, shown.exemplars).run()
+                                   : watchPages(query, shown);
   }
   const auto answer = fetchPages(query, kAnswerTimeout);
   if (!answer) return fail(kPagesCommand, answer.error());
-  printPages(*answer, json, false);
-  return check ? verdict(answer->document, json) : 0;
+  printPages(*answer, shown, false);
+  return check ? verdict(answer->document, shown.json) : 0;
 }
 
 }  // namespace pingloom::cli

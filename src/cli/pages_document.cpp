@@ -64,6 +64,11 @@ std::string labelsText(const Json& labels) {
   return text + "}";
 }
 
+PageExemplar exemplarOf(const Json& json) {
+  return {memberText(json, "time"), labelsText(member(json, "labels")),
+          numberOf(member(json, "value"))};
+}
+
 PageMetric metricOf(const Json& json) {
   PageMetric metric;
   metric.name = memberText(json, "name") + labelsText(member(json, "labels"));
@@ -81,6 +86,9 @@ PageMetric metricOf(const Json& json) {
     metric.p99 = numberOf(member(value, "p99"));
   } else {
     metric.value = numberOf(value);
+  }
+  for (const Json& exemplar : member(json, "exemplars")) {
+    metric.exemplars.push_back(exemplarOf(exemplar));
   }
   return metric;
 }

@@ -14,6 +14,13 @@
 
 namespace pingloom::cli {
 
+// A value that a metric was given, with the trace that it belongs to.
+struct PageExemplar {
+  std::string time;    // as "2026-11-21T03:12:00Z"
+  std::string labels;  // {trace_id="4bf9"}
+  std::optional<double> value;
+};
+
 struct PageMetric {
   std::string name;  // includes the labels: jobs_total{kind="mail"}
   std::string kind;
@@ -23,6 +30,7 @@ struct PageMetric {
   std::optional<double> p50;   // histograms; summaries that have it
   std::optional<double> p99;   // the same
   std::optional<double> rate;  // growth of `count` per second; set by setRates()
+  std::vector<PageExemplar> exemplars;
 };
 
 struct ShownPage {

@@ -135,6 +135,20 @@ std::string anomalyText(const PageAnomaly& anomaly) {
          fmt::format(" ({}, score {:.2f})", orDash(anomaly.statistic), anomaly.score.value_or(0));
 }
 
+void addExemplars(const PagesAgent& agent, std::vector<ReportLine>& lines) {
+  for (const ShownPage& page : agent.pages) {
+    for (const PageMetric& metric : page.metrics) {
+      for (const PageExemplar& exemplar : metric.exemplars) {
+        lines.push_back(
+            {fmt::format("exemplar: {} (pid {}): {} {} at {} {}", orDash(page.application),
+                         page.process, orDash(metric.name), number(exemplar.value),
+                         orDash(exemplar.time), orDash(exemplar.labels)),
+             LineStyle::kPlain});
+      }
+    }
+  }
+}
+
 std::string pageName(const ShownPage& page) {
   return fmt::format("the page of {} (pid {})", orDash(page.application), page.process);
 }
@@ -150,6 +164,7 @@ std::vector<ReportLine> pagesLines(const PagesDocument& document, const PagesLay
     if (!lines.empty()) lines.emplace_back();
     lines.push_back(titleOf(agent));
     if (!agent.pages.empty()) addTable(agent, layout, lines);
+    if (layout.exemplars) addExemplars(agent, lines);
     for (const std::string& warning : agent.warnings) {
       lines.push_back({"warning: " + warning, LineStyle::kBad});
     }

@@ -18,8 +18,9 @@ struct ReportLine {
 };
 
 struct PagesLayout {
-  bool rates = false;     // adds a column for the rates
-  std::size_t width = 0;  // names are cut so that a line fits; 0 stands for any width
+  bool rates = false;      // adds a column for the rates
+  std::size_t width = 0;   // names are cut so that a line fits; 0 stands for any width
+  bool exemplars = false;  // adds a line for each exemplar below the table
 };
 
 // Returns a title and a table for each agent.

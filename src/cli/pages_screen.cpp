@@ -66,7 +66,7 @@ void PagesScreen::scroll(std::ptrdiff_t by) {
 }
 
 void PagesScreen::draw() {
-  if (asked_) lines_ = pagesLines(document_, {true, static_cast<std::size_t>(COLS)});
+  if (asked_) lines_ = pagesLines(document_, {true, static_cast<std::size_t>(COLS), exemplars_});
   scroll(0);
   erase();
   putLine(0, "pingloom pages  " + query_.site.url, A_NORMAL);

@@ -14,7 +14,7 @@ namespace pingloom::cli {
 class PagesScreen {
  public:
   // REQUIRES: standard input and output are a terminal.
-  explicit PagesScreen(PagesQuery query) : query_(std::move(query)) {}
+  PagesScreen(PagesQuery query, bool exemplars) : query_(std::move(query)), exemplars_(exemplars) {}
   // Runs until q, SIGINT or SIGTERM; returns the exit code.
   int run();
 
@@ -26,6 +26,7 @@ class PagesScreen {
   std::size_t visibleLines() const;
 
   PagesQuery query_;
+  bool exemplars_;
   PagesDocument document_;
   std::vector<ReportLine> lines_;  // the document, formatted for the terminal's width
   std::string trouble_;            // why the last refresh failed; "" when it succeeded

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import subprocess
 import time
 import unittest
 import urllib.parse
@@ -10,7 +11,7 @@ import urllib.request
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 
-from processes import eventually
+from processes import binary, eventually
 from test_push import TOKEN, PushCase, ReceiverCase, attributes, doubles, fields, one
 
 # Each exemplar says twice whose it is.
@@ -79,6 +80,11 @@ class Shown(PushCase):
         exemplars, _ = shown()
         self.assertEqual({name: exemplars[name] and exemplars[name].labels for name in "abcde"},
                          {"a": None, "b": None, "c": None, "d": {"x": 'say "hi"'}, "e": None})
+        listed = subprocess.run([binary("pingloom"), "pages", "--exemplars", "--url", self.urls["collector"]],
+                                capture_output=True, text=True, check=True, timeout=60).stdout
+        self.assertEqual(re.findall(r"^exemplar: hostile \(pid \d+\): (d_total 1) at [\d:T.-]+Z (.*)$", listed, re.M),
+                         [("d_total 1", r'{x="say \"hi\""}')])
+        self.assertEqual(listed.count("exemplar: "), 1)
 
     def test_exemplars_are_shown_with_the_values_they_belong_to(self):
         self.start_agent(1)

@@ -53,6 +53,19 @@ TEST(PagesReport, aTableForEachAgent) {
                           "p50 0.1, p99 0.25"));
 }
 
+TEST(PagesReport, exemplarsFollowTheTableWhereTheyAreAskedFor) {
+  auto document = twoPages();
+  document[0].pages[1].metrics[0].exemplars = {{"2026-11-21T03:12:00Z", "{trace_id=\"4bf9\"}", 0.2},
+                                               {}};
+  EXPECT_EQ(pagesLines(document, {}).size(), 4U);
+  const auto lines = texts(pagesLines(document, {false, 0, true}));
+  ASSERT_EQ(lines.size(), 6U);
+  EXPECT_EQ(lines[4],
+            "exemplar: orders (pid 42): order_seconds 0.2 at 2026-11-21T03:12:00Z "
+            "{trace_id=\"4bf9\"}");
+  EXPECT_EQ(lines[5], "exemplar: orders (pid 42): order_seconds - at - -");
+}
+
 TEST(PagesReport, aSummaryShowsTheQuantilesThatItHas) {
   auto document = twoPages();
   PageMetric& metric = document[0].pages[1].metrics[0];
