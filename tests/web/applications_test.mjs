@@ -74,6 +74,10 @@ step("a host's page shows its applications and their metrics", async () => {
   assert.ok(Number(await value('samples_total')) > 100, 'a rate per second');
   assert.ok(Number(await value('queue_depth{stage=load}')) >= 0);
   await until(page, () => [...document.querySelectorAll('.spark polyline')].some((line) => line.getAttribute('points').split(' ').length > 8));
+  await until(page, () => /^10\.0 ms at [\d:]+ UTC: trace_id=[0-9a-f]{32}$/.test(
+    document.querySelector('.exemplar[data-metric=step_seconds]')?.textContent));
+  assert.equal((await page.$$('.exemplar')).length, 1, 'the others have none');
+  await page.$eval('[data-application=trainer]', (block) => block.scrollIntoView());
   await shot(page, 'applications-host');
   assert.deepEqual(page.complaints.filter((text) => !text.includes('404')), []);
 });

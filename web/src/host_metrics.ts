@@ -4,7 +4,16 @@
 import type { Deviation } from './deviation';
 
 export interface MetricValue { count: number; sum: number | null; p50: number | null; p99: number | null }
-export interface PageMetric { name: string; kind: string; labels: Record<string, string>; value: number | MetricValue | null; shown_as?: string | null }
+// A value that a metric was given, with the trace that it belongs to.
+export interface Exemplar { time: string; value: number; labels: Record<string, string> }
+export interface PageMetric {
+  name: string;
+  kind: string;
+  labels: Record<string, string>;
+  value: number | MetricValue | null;
+  shown_as?: string | null;
+  exemplars?: Exemplar[]; // by their values' buckets, the largest last
+}
 export interface MetricPage {
   owner: number;
   application: string;
@@ -40,14 +49,19 @@ export interface MetricLine {
   p99: number | null; // histograms, and summaries that have it
   points: number[];
   deviation: Deviation | null;
+  exemplars: Exemplar[]; // the one with the largest value first
 }
 
 export interface ApplicationMetrics { owner: number; application: string; pid: number; state: string; lines: MetricLine[]; anomalies: Deviation[] }
 
+const labelsText = (labels: Record<string, string>) => Object.entries(labels).map(([label, value]) => `${label}=${value}`).join(',');
+
 export function metricName({ name, labels }: PageMetric): string {
-  const text = Object.entries(labels).map(([label, value]) => `${label}=${value}`).join(',');
+  const text = labelsText(labels);
   return text === '' ? name : `${name}{${text}}`;
 }
+
+export const traceText = ({ labels }: Exemplar): string => labelsText(labels);
 
 // Returns the value that a series shows: null where two readings are needed, or nothing was counted.
 function shownValue({ kind, value }: PageMetric, before: Raw | null, at: number): { value: number | null; raw: Raw | null } {
@@ -97,6 +111,7 @@ function lineOf(history: History, owner: number, metric: PageMetric, fresh: bool
     total: whole ? whole.count : metric.kind === 'counter' && typeof metric.value === 'number' ? metric.value : null,
     p99: whole?.p99 ?? null,
     deviation: anomalies.find((each) => each.metric === name) ?? null,
+    exemplars: [...metric.exemplars ?? []].sort((a, b) => b.value - a.value),
   };
 }
 

@@ -4,8 +4,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Agent } from './agents';
 import { deviationText, humanMetric, humanValue } from './deviation';
-import { humanCount, inLine, inText } from './format';
-import { addPages, type ApplicationMetrics, type History, type HostPages, type MetricLine, sparkline } from './host_metrics';
+import { clockTime, humanCount, inLine, inText } from './format';
+import { addPages, type ApplicationMetrics, type Exemplar, type History, type HostPages, type MetricLine, sparkline, traceText } from './host_metrics';
 import { pagesTable } from './page_owners';
 import { fetchJson } from './status';
 
@@ -94,6 +94,13 @@ function whatOf({ name, kind, more, total, p99 }: MetricLine): string {
   return parts.join(', ');
 }
 
+// The trace of the largest value, which is the one to look at where something is slow; a tooltip has all of them.
+function Traces({ line: { name, exemplars }, text }: { line: MetricLine; text: (value: number) => string }) {
+  if (exemplars.length === 0) return null;
+  const one = (each: Exemplar) => `${text(each.value)} at ${clockTime(Date.parse(each.time))}: ${inText(traceText(each))}`;
+  return <div class="exemplar" data-metric={name} title={exemplars.map(one).join('\n')}><bdi>{one(exemplars[0])}</bdi></div>;
+}
+
 function MetricRow({ line }: { line: MetricLine }) {
   const { name, kind, value, points, deviation } = line;
   const text = (each: number) => (kind === 'counter' ? humanValue(each) : humanMetric(name, each));
@@ -103,6 +110,6 @@ function MetricRow({ line }: { line: MetricLine }) {
       aria-label={points.length < 2 ? 'no course yet' : `from ${text(Math.min(...points))} to ${text(Math.max(...points))}`}>
       <polyline points={sparkline(points, WIDTH, HEIGHT)} /></svg></td>
     <td class="number">{value === null ? '–' : text(value)}</td>
-    <td class="quiet-text">{whatOf(line)}</td>
+    <td class="quiet-text">{whatOf(line)}<Traces line={line} text={text} /></td>
   </tr>;
 }
