@@ -61,6 +61,13 @@ export function metricName({ name, labels }: PageMetric): string {
   return text === '' ? name : `${name}{${text}}`;
 }
 
+// The controller passes the document on as it is, so each may be anything.
+function exemplarsOf({ exemplars }: PageMetric): Exemplar[] {
+  const isOne = (each: Exemplar | null) => typeof each?.value === 'number' && !Number.isNaN(Date.parse(each.time)) && typeof each.labels === 'object'
+    && each.labels !== null;
+  return Array.isArray(exemplars) ? exemplars.filter(isOne).sort((a, b) => b.value - a.value) : [];
+}
+
 export const traceText = ({ labels }: Exemplar): string => labelsText(labels);
 
 // Returns the value that a series shows: null where two readings are needed, or nothing was counted.
@@ -111,7 +118,7 @@ function lineOf(history: History, owner: number, metric: PageMetric, fresh: bool
     total: whole ? whole.count : metric.kind === 'counter' && typeof metric.value === 'number' ? metric.value : null,
     p99: whole?.p99 ?? null,
     deviation: anomalies.find((each) => each.metric === name) ?? null,
-    exemplars: [...metric.exemplars ?? []].sort((a, b) => b.value - a.value),
+    exemplars: exemplarsOf(metric),
   };
 }
 

@@ -34,6 +34,13 @@ describe("a host's metrics", () => {
     const [{ lines: [traced, plain] }] = addPages(new Map(), pagesOf([{ ...histogram(2, 8), exemplars }, histogram(1, 1)]), 1);
     expect([traced.exemplars.map(traceText), plain.exemplars]).toEqual([['trace_id=of 5,span_id=b', 'trace_id=of 0.002,span_id=b'], []]);
   });
+  it('have no traces that are none', () => {
+    const time = '2026-11-21T03:12:00Z';
+    const strange = [null, 7, {}, { time: 'now', value: 1, labels: {} }, { time, value: '1', labels: {} }, { time, value: 1, labels: null }];
+    const traces = [strange, 'text', 7, null].map((exemplars) => (
+      addPages(new Map(), pagesOf([{ ...histogram(2, 8), exemplars } as PageMetric]), 1)[0].lines[0].exemplars));
+    expect(traces).toEqual([[], [], [], []]);
+  });
   it('are kept as a bounded course, without values that are not fresh', () => {
     const history: History = new Map();
     for (let at = 1; at <= MOST_POINTS + 5; ++at) addPages(history, pagesOf([gauge(at)]), at);
