@@ -35,6 +35,8 @@ export interface HostPages {
 export const MOST_POINTS = 120; // of a series
 export const MOST_SERIES = 3000; // of a host; later ones have values and no sparkline
 
+const MOST_EXEMPLARS = 4; // of a metric; a histogram has no more
+
 interface Raw { at: number; count: number; sum: number }
 interface Series { raw: Raw | null; points: number[]; seen: number }
 export type History = Map<string, Series>;
@@ -58,14 +60,20 @@ const labelsText = (labels: Record<string, string>) => Object.entries(labels).ma
 
 export function metricName({ name, labels }: PageMetric): string {
   const text = labelsText(labels);
-  return text === '' ? name : `${name}{${text}}`;
+  return text === '' ? String(name) : `${name}{${text}}`;
+}
+
+function areLabels(labels: unknown): boolean {
+  if (typeof labels !== 'object' || labels === null || Array.isArray(labels)) return false;
+  const values = Object.values(labels);
+  return values.length > 0 && values.every((each) => typeof each === 'string');
 }
 
 // The controller passes the document on as it is, so each may be anything.
 function exemplarsOf({ exemplars }: PageMetric): Exemplar[] {
-  const isOne = (each: Exemplar | null) => typeof each?.value === 'number' && !Number.isNaN(Date.parse(each.time)) && typeof each.labels === 'object'
-    && each.labels !== null;
-  return Array.isArray(exemplars) ? exemplars.filter(isOne).sort((a, b) => b.value - a.value) : [];
+  const isOne = (each: Exemplar | null) => typeof each?.value === 'number' && typeof each.time === 'string' && !Number.isNaN(Date.parse(each.time))
+    && areLabels(each.labels);
+  return Array.isArray(exemplars) ? exemplars.filter(isOne).sort((a, b) => b.value - a.value).slice(0, MOST_EXEMPLARS) : [];
 }
 
 export const traceText = ({ labels }: Exemplar): string => labelsText(labels);

@@ -34,9 +34,15 @@ describe("a host's metrics", () => {
     const [{ lines: [traced, plain] }] = addPages(new Map(), pagesOf([{ ...histogram(2, 8), exemplars }, histogram(1, 1)]), 1);
     expect([traced.exemplars.map(traceText), plain.exemplars]).toEqual([['trace_id=of 5,span_id=b', 'trace_id=of 0.002,span_id=b'], []]);
   });
+  it('have few traces, however many a collector says', () => {
+    const many = Array.from({ length: 9 }, (_, value) => ({ time: '2026-11-21T03:12:00Z', value, labels: { t: `${value}` } }));
+    const [{ lines: [line] }] = addPages(new Map(), pagesOf([{ ...histogram(2, 8), exemplars: many }]), 1);
+    expect(line.exemplars.map(({ value }) => value)).toEqual([8, 7, 6, 5]);
+  });
   it('have no traces that are none', () => {
     const time = '2026-11-21T03:12:00Z';
-    const strange = [null, 7, {}, { time: 'now', value: 1, labels: {} }, { time, value: '1', labels: {} }, { time, value: 1, labels: null }];
+    const strange = [null, 7, {}, { time: 'now', value: 1, labels: {} }, { time, value: '1', labels: {} }, { time, value: 1, labels: null },
+      { time: '5', value: NaN }, { time: 5, value: 1, labels: { a: 'b' } }, ...[{}, ['x'], { a: 7 }, { a: { toString: 1 } }].map((labels) => ({ time, value: 1, labels }))];
     const traces = [strange, 'text', 7, null].map((exemplars) => (
       addPages(new Map(), pagesOf([{ ...histogram(2, 8), exemplars } as PageMetric]), 1)[0].lines[0].exemplars));
     expect(traces).toEqual([[], [], [], []]);
