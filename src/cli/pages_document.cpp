@@ -64,9 +64,17 @@ std::string labelsText(const Json& labels) {
   return text + "}";
 }
 
-PageExemplar exemplarOf(const Json& json) {
-  return {memberText(json, "time"), labelsText(member(json, "labels")),
-          numberOf(member(json, "value"))};
+// What lacks a value or labels is left out.
+std::vector<PageExemplar> exemplarsOf(const Json& json) {
+  std::vector<PageExemplar> exemplars;
+  if (!json.is_array()) return exemplars;
+  for (const Json& exemplar : json) {
+    const auto value = numberOf(member(exemplar, "value"));
+    std::string labels = labelsText(member(exemplar, "labels"));
+    if (!value || labels.empty()) continue;
+    exemplars.push_back({memberText(exemplar, "time"), std::move(labels), *value});
+  }
+  return exemplars;
 }
 
 PageMetric metricOf(const Json& json) {
@@ -87,9 +95,7 @@ PageMetric metricOf(const Json& json) {
   } else {
     metric.value = numberOf(value);
   }
-  for (const Json& exemplar : member(json, "exemplars")) {
-    metric.exemplars.push_back(exemplarOf(exemplar));
-  }
+  metric.exemplars = exemplarsOf(member(json, "exemplars"));
   return metric;
 }
 

@@ -18,7 +18,7 @@ namespace pingloom::cli {
 struct PageExemplar {
   std::string time;    // as "2026-11-21T03:12:00Z"
   std::string labels;  // {trace_id="4bf9"}
-  std::optional<double> value;
+  double value = 0;
 };
 
 struct PageMetric {

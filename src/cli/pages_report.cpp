@@ -139,11 +139,11 @@ void addExemplars(const PagesAgent& agent, std::vector<ReportLine>& lines) {
   for (const ShownPage& page : agent.pages) {
     for (const PageMetric& metric : page.metrics) {
       for (const PageExemplar& exemplar : metric.exemplars) {
-        lines.push_back(
-            {fmt::format("exemplar: {} (pid {}): {} {} at {} {}", orDash(page.application),
-                         page.process, orDash(metric.name), number(exemplar.value),
-                         orDash(exemplar.time), orDash(exemplar.labels)),
-             LineStyle::kPlain});
+        // The trace is first, so that no narrow terminal cuts it off.
+        lines.push_back({fmt::format("exemplar: {} {} {} at {}, {} (pid {})", exemplar.labels,
+                                     orDash(metric.name), number(exemplar.value),
+                                     orDash(exemplar.time), orDash(page.application), page.process),
+                         LineStyle::kPlain});
       }
     }
   }
