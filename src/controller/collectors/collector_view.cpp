@@ -14,7 +14,8 @@ namespace {
 
 using ViewJson = nlohmann::ordered_json;
 
-// The documents have no more levels: agents, pages, metrics, exemplars and their labels.
+// The documents have no more levels: agents, pages, metrics, and the quantiles of a summary or the
+// labels of exemplars.
 constexpr int kMaxDepth = 10;
 // The documents have fewer. An object's members are looked up one after the other.
 constexpr std::size_t kMaxMembers = 64;

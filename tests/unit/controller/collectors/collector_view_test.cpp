@@ -111,7 +111,8 @@ TEST(CollectorView, RefusesWholeDocuments) {
     EXPECT_FALSE(isPagesDocument(text)) << text.substr(0, 40);
   }
   EXPECT_TRUE(isPagesDocument(R"({"agents":[]})"));
-  const std::string exemplars = R"("exemplars":[{"value":0.2,"labels":{"trace_id":"4bf9"}}])";
+  const std::string exemplars = R"("value":{"quantiles":[{"quantile":0.5,"value":1}]},)"
+                                R"("exemplars":[{"value":0.2,"labels":{"trace_id":"4bf9"}}])";
   EXPECT_TRUE(isPagesDocument(R"({"agents":[{"pages":[{"metrics":[{)" + exemplars + "}]}]}]}"));
   // An object of many members would take a time that grows with their square.
   std::string wide = "{\"applications\":[],\"events\":[],\"agents\":[]";
