@@ -56,7 +56,7 @@ export interface MetricLine {
 
 export interface ApplicationMetrics { owner: number; application: string; pid: number; state: string; lines: MetricLine[]; anomalies: Deviation[] }
 
-const labelsText = (labels: Record<string, string>) => Object.entries(labels).map(([label, value]) => `${label}=${value}`).join(',');
+export const labelsText = (labels: Record<string, string>) => Object.entries(labels).map(([label, value]) => `${label}=${value}`).join(',');
 
 export function metricName({ name, labels }: PageMetric): string {
   const text = labelsText(labels);
@@ -75,8 +75,6 @@ function exemplarsOf({ exemplars }: PageMetric): Exemplar[] {
     && areLabels(each.labels);
   return Array.isArray(exemplars) ? exemplars.filter(isOne).sort((a, b) => b.value - a.value).slice(0, MOST_EXEMPLARS) : [];
 }
-
-export const traceText = ({ labels }: Exemplar): string => labelsText(labels);
 
 // Returns the value that a series shows: null where two readings are needed, or nothing was counted.
 function shownValue({ kind, value }: PageMetric, before: Raw | null, at: number): { value: number | null; raw: Raw | null } {

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Agent } from './agents';
 import { deviationText, humanMetric, humanValue } from './deviation';
 import { clockTime, humanCount, inLine, inText } from './format';
-import { addPages, type ApplicationMetrics, type Exemplar, type History, type HostPages, type MetricLine, sparkline, traceText } from './host_metrics';
+import { addPages, type ApplicationMetrics, type Exemplar, type History, type HostPages, labelsText, type MetricLine, sparkline } from './host_metrics';
 import { pagesTable } from './page_owners';
 import { fetchJson } from './status';
 
@@ -97,7 +97,7 @@ function whatOf({ name, kind, more, total, p99 }: MetricLine): string {
 // The trace of the largest value, which is the one to look at where something is slow; a tooltip has all of them.
 function Traces({ line: { name, exemplars }, text }: { line: MetricLine; text: (value: number) => string }) {
   if (exemplars.length === 0) return null;
-  const one = (each: Exemplar) => `${text(each.value)} at ${clockTime(Date.parse(each.time))}: ${inLine(traceText(each))}`;
+  const one = (each: Exemplar) => `${text(each.value)} at ${clockTime(Date.parse(each.time))}: ${inLine(labelsText(each.labels))}`;
   return <div class="exemplar" data-metric={name} title={exemplars.map(one).join('\n')}><bdi>{one(exemplars[0])}</bdi></div>;
 }
 

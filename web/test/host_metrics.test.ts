@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addPages, type History, type HostPages, MOST_POINTS, type PageMetric, sparkline, traceText } from '../src/host_metrics';
+import { addPages, type History, type HostPages, labelsText, MOST_POINTS, type PageMetric, sparkline } from '../src/host_metrics';
 
 const pagesOf = (metrics: PageMetric[], over: { owner?: number; state?: string } = {}): HostPages => ({ agents: [{ host: 'h', state: 'reading', problem: null,
   warnings: [], anomalies: [{ application: 'a', pid: 1, owner: 1, metric: 'depth', part: null, statistic: 'peak', score: 2, value: 5, peers: null }],
@@ -32,7 +32,7 @@ describe("a host's metrics", () => {
   it('have the traces of their values, the slowest first', () => {
     const exemplars = [0.002, 5].map((value) => ({ time: '2026-11-21T03:12:00.250Z', value, labels: { trace_id: `of ${value}`, span_id: 'b' } }));
     const [{ lines: [traced, plain] }] = addPages(new Map(), pagesOf([{ ...histogram(2, 8), exemplars }, histogram(1, 1)]), 1);
-    expect([traced.exemplars.map(traceText), plain.exemplars]).toEqual([['trace_id=of 5,span_id=b', 'trace_id=of 0.002,span_id=b'], []]);
+    expect([traced.exemplars.map(({ labels }) => labelsText(labels)), plain.exemplars]).toEqual([['trace_id=of 5,span_id=b', 'trace_id=of 0.002,span_id=b'], []]);
   });
   it('have few traces, however many a collector says', () => {
     const many = Array.from({ length: 9 }, (_, value) => ({ time: '2026-11-21T03:12:00Z', value, labels: { t: `${value}` } }));
