@@ -22,6 +22,11 @@ bool leads(const ControllerProcess& controller) {
   return ask(controller, "/api/v1/controllers").value("role", "") == "leader";
 }
 
+std::uint64_t judgedPairs(const ControllerProcess& controller) {
+  if (!leads(controller)) return 0;
+  return ask(controller, "/api/v1/incidents").value("judged_pairs", std::uint64_t{0});
+}
+
 std::uint64_t shownPairs(const ControllerProcess& controller) {
   const auto status = ask(controller, "/api/v1/status");
   return status.contains("pairs") ? status["pairs"].value("ok", std::uint64_t{0}) : 0;

@@ -8,6 +8,8 @@
 namespace pingloom::bench {
 
 bool leads(const ControllerProcess& controller);
+// The pairs that a controller judges; none unless it leads.
+std::uint64_t judgedPairs(const ControllerProcess& controller);
 // The pairs that a controller shows as measured.
 std::uint64_t shownPairs(const ControllerProcess& controller);
 

@@ -23,6 +23,7 @@ FleetShape shapeOf(std::uint32_t rows, Nanos window) {
   made.rows = rows;
   made.window = window;
   made.row_bytes = makeRows(destinations, kSamples);
+  made.lost_row_bytes = makeLostRows(destinations, kSamples);
   return made;
 }
 
@@ -40,10 +41,10 @@ std::string listOf(std::uint32_t count, IpAddress (*address)(std::uint32_t)) {
   return "[" + text + "]";
 }
 
-Fleet::Fleet(const FleetShape& shape, std::uint32_t agents)
+Fleet::Fleet(const FleetShape& shape, std::uint32_t agents, std::uint32_t first)
     : shape_(shape), context_(static_cast<int>(2 * agents + 16)) {
   for (std::uint32_t i = 0; i < agents; ++i) {
-    agents_.push_back(std::make_unique<FleetAgent>(shape_, i, agentAddress(i)));
+    agents_.push_back(std::make_unique<FleetAgent>(shape_, first + i, agentAddress(first + i)));
   }
   descriptors_.resize(agents);
 }
@@ -60,12 +61,15 @@ void Fleet::killAll() {
 }
 
 void Fleet::closeWindows() {
-  const auto index =
+  last_window_ =
       std::max(last_window_ + 1, static_cast<std::uint64_t>(utcNow() / shape_.window) - 1);
-  last_window_ = index;
+  closeWindows(last_window_);
+}
+
+void Fleet::closeWindows(std::uint64_t window_index) {
   const Nanos now = monotonicNow();
   for (const auto& agent : agents_) {
-    agent->closeWindow(index, now);
+    agent->closeWindow(window_index, now);
     agent->run(now);
   }
   batches_closed_ += agents_.size();

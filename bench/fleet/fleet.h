@@ -16,12 +16,14 @@ namespace pingloom::bench {
 
 class Fleet {
  public:
-  Fleet(const FleetShape& shape, std::uint32_t agents);
+  // `first` is the number of the first agent.
+  Fleet(const FleetShape& shape, std::uint32_t agents, std::uint32_t first = 0);
 
   Status startAll();
   Status start(FleetAgent& agent) { return agent.start(context_, monotonicNow()); }
   void killAll();
-  void closeWindows();  // makes one batch of every agent
+  void closeWindows();  // makes one batch of every agent, of the newest window that has ended
+  void closeWindows(std::uint64_t window_index);  // the same, of this window
 
   // Serves the connections until `done` and gives the time it took. It is an error that names
   // `what` if it takes longer than `patience`.

@@ -34,6 +34,17 @@ std::string makeRows(const std::vector<IpAddress>& destinations, std::uint32_t s
   return report.SerializeAsString();
 }
 
+std::string makeLostRows(const std::vector<IpAddress>& destinations, std::uint32_t samples) {
+  wire::Report report;
+  for (const IpAddress& destination : destinations) {
+    wire::Row& row = *report.add_rows();
+    row.set_destination(destination.wire());
+    row.set_sent(samples);
+    row.set_lost(samples);
+  }
+  return report.SerializeAsString();
+}
+
 FleetAgent::FleetAgent(const FleetShape& shape, std::uint32_t number, IpAddress address)
     : shape_(shape), host_("fleet-" + std::to_string(number)), address_(address) {}
 
@@ -58,8 +69,8 @@ void FleetAgent::kill() {
   client_.reset();
 }
 
-void FleetAgent::closeWindow(std::uint64_t window_index, Nanos now_mono) {
-  batches_.push_back({{incarnation_, ++last_sequence_}, now_mono, window_index});
+void FleetAgent::closeWindow(std::uint64_t window_index, Nanos now_mono, bool lost) {
+  batches_.push_back({{incarnation_, ++last_sequence_}, now_mono, window_index, lost});
 }
 
 void FleetAgent::planChanged(std::shared_ptr<const plan::Plan> plan) {
@@ -122,7 +133,8 @@ std::optional<agent::StoredBatch> FleetAgent::next(wire::BatchId after) {
   head.set_window_ns(shape_.window);
   head.set_clock(2);
   // Fields of a message may come in parts: the rows are the same bytes for every agent.
-  std::string report = head.SerializeAsString() + shape_.row_bytes;
+  std::string report =
+      head.SerializeAsString() + (found->lost ? shape_.lost_row_bytes : shape_.row_bytes);
   std::string reports(1, static_cast<char>((wire::Batch::kReportsFieldNumber << 3) | 2));
   std::size_t length = report.size();
   for (; length >= 0x80; length >>= 7) reports += static_cast<char>((length & 0x7f) | 0x80);

@@ -26,14 +26,16 @@ constexpr const char* kRdmaProbeName = "fleet-rdma";
 struct FleetShape {
   std::vector<std::string> controllers;  // HOST:PORT each
   Nanos window = 10 * kSecond;
-  std::uint32_t rows = 100;  // per agent and window
-  std::string row_bytes;     // Report.rows, serialized
+  std::uint32_t rows = 100;    // per agent and window
+  std::string row_bytes;       // Report.rows, serialized
+  std::string lost_row_bytes;  // the same, of a window in which every ping was lost
   // The agents look for this address's endpoint in what is pushed to them.
   IpAddress watched;
 };
 
 constexpr std::uint32_t kSamples = 10;  // of each row
 std::string makeRows(const std::vector<IpAddress>& destinations, std::uint32_t samples);
+std::string makeLostRows(const std::vector<IpAddress>& destinations, std::uint32_t samples);
 
 // Belongs to one thread.
 class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
@@ -50,7 +52,8 @@ class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
   int descriptor() const { return client_->descriptor(); }
   Nanos deadline() const { return client_->deadline(); }
 
-  void closeWindow(std::uint64_t window_index, Nanos now_mono);
+  // `lost`: every ping of the window was lost.
+  void closeWindow(std::uint64_t window_index, Nanos now_mono, bool lost = false);
   bool registered() const { return client_->state() == agent::ControlClient::State::kRegistered; }
   std::uint64_t registrations() const { return client_->counters().registrations; }
   std::uint64_t plansTaken() const { return plans_taken_; }
@@ -71,6 +74,7 @@ class FleetAgent : private agent::ControlOwner, private agent::BatchSource {
     wire::BatchId id;
     Nanos closed_mono = 0;
     std::uint64_t window_index = 0;
+    bool lost = false;
   };
 
   void planChanged(std::shared_ptr<const plan::Plan> plan) override;

@@ -32,6 +32,11 @@ Child::~Child() {
   ::waitpid(pid_, nullptr, 0);
 }
 
+bool Child::ended() {
+  if (pid_ > 0 && ::waitpid(pid_, nullptr, WNOHANG) == pid_) pid_ = -1;
+  return pid_ <= 0;
+}
+
 bool Child::read(void* out, std::size_t size, Nanos patience) {
   const Nanos deadline = monotonicNow() + patience;
   auto* to = static_cast<std::uint8_t*>(out);

@@ -26,6 +26,7 @@ class Child {
   bool read(void* out, std::size_t size, Nanos patience = kPatience);
   // Whether the child's next byte is `what`.
   bool await(char what, Nanos patience = kPatience);
+  bool ended();  // Whether it has ended by itself.
   Usage usage() const { return usageOf(pid_); }
 
  private:

@@ -134,4 +134,6 @@ void ControllerProcess::kill() {
   ::waitpid(pid_, nullptr, 0);
 }
 
+void ControllerProcess::stop() { endChild(pid_); }
+
 }  // namespace pingloom::bench

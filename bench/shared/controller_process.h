@@ -30,9 +30,10 @@ class ControllerProcess {
   void joinCluster(const std::string& name);
   // Makes the tables of the history that its configuration names.
   Status initHistory();
-  // Starts it, and again after kill(), and waits until it answers.
+  // Starts it, and again after kill() or stop(), and waits until it answers.
   Status start();
   void kill();  // SIGKILL
+  void stop();  // SIGTERM, and waits until it has ended
   Status writePinglist(const std::string& text);
 
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }

@@ -1,0 +1,228 @@
+#include "fleet_processes.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <new>
+#include <string>
+#include <thread>
+
+#include "common/duration.h"
+#include "fleet.h"
+
+namespace pingloom::bench {
+namespace {
+
+// How often a process looks for orders and tells how far its agents are.
+constexpr Nanos kTurn = 5 * kMillisecond;
+constexpr Nanos kMaxOrder = 120 * kSecond;
+
+// The newest window that has ended.
+std::uint64_t newestWindowOf(Nanos window) {
+  return static_cast<std::uint64_t>(utcNow() / window) - 1;
+}
+
+}  // namespace
+
+struct FleetOrder {
+  enum class Kind : std::uint8_t {
+    kStart,
+    kKill,
+    kCloseAll,
+    kCloseOne,
+    kKeepClosing,
+    kStopClosing
+  };
+  Kind kind = Kind::kStart;
+  std::uint64_t window_index = 0;
+  std::uint32_t agent = 0;
+  bool lost = false;
+};
+
+struct FleetControl {
+  FleetOrder order;                        // written before `ordered` grows
+  std::array<char, 200> error{};           // written before `done` grows; "": none
+  std::atomic<std::uint64_t> ordered = 0;  // orders that were given
+  std::atomic<std::uint64_t> done = 0;     // of these
+  std::atomic<std::uint64_t> batches_closed = 0;
+  std::atomic<bool> ready = false;
+  std::atomic<bool> nothing_waits = true;
+};
+
+namespace {
+
+using Kind = FleetOrder::Kind;
+
+// Obeys orders in the process of `count` agents from `first` on, for ever.
+class FleetServer {
+ public:
+  FleetServer(const FleetShape& shape, std::uint32_t first, std::uint32_t count, FleetControl& at)
+      : window_(shape.window),
+        fleet_(shape, count, first),
+        first_(first),
+        count_(count),
+        control_(at) {}
+
+  [[noreturn]] void serve() {
+    for (;;) {
+      const std::uint64_t ordered = control_.ordered.load(std::memory_order_acquire);
+      const bool due = ordered != control_.done.load(std::memory_order_relaxed);
+      if (due) {
+        const auto status = obey(control_.order);
+        control_.error.fill('\0');
+        if (!status) status.error().text().copy(control_.error.data(), control_.error.size() - 1);
+      } else if (started_) {
+        fleet_.serveFor(kTurn);
+      } else {
+        std::this_thread::sleep_for(std::chrono::nanoseconds(kTurn));
+      }
+      if (closing_ && newestWindow() > closed_) {
+        closed_ = newestWindow();
+        closeAll(closed_);
+      }
+      control_.ready = started_ && fleet_.allRegistered() && fleet_.allHavePlan(1);
+      control_.nothing_waits = fleet_.nothingWaits();
+      if (due) control_.done.store(ordered, std::memory_order_release);
+    }
+  }
+
+ private:
+  std::uint64_t newestWindow() const { return newestWindowOf(window_); }
+  void closeAll(std::uint64_t window_index) {
+    fleet_.closeWindows(window_index);
+    control_.batches_closed += count_;
+  }
+
+  Status obey(const FleetOrder& order) {
+    switch (order.kind) {
+      case Kind::kStart:
+        started_ = true;
+        return fleet_.startAll();
+      case Kind::kKill:
+        fleet_.killAll();
+        started_ = false;
+        break;
+      case Kind::kCloseAll:
+        closeAll(order.window_index);
+        break;
+      case Kind::kCloseOne:
+        if (order.agent >= first_ && order.agent < first_ + count_) {
+          FleetAgent& agent = *fleet_.agents()[order.agent - first_];
+          agent.closeWindow(order.window_index, monotonicNow(), order.lost);
+          agent.run(monotonicNow());
+          ++control_.batches_closed;
+        }
+        break;
+      case Kind::kKeepClosing:
+        closing_ = true;
+        closed_ = newestWindow();
+        break;
+      case Kind::kStopClosing:
+        closing_ = false;
+        break;
+    }
+    return {};
+  }
+
+  const Nanos window_;
+  Fleet fleet_;
+  const std::uint32_t first_;
+  const std::uint32_t count_;
+  FleetControl& control_;
+  bool started_ = false;
+  bool closing_ = false;      // by itself
+  std::uint64_t closed_ = 0;  // the newest window that it has closed by itself
+};
+
+}  // namespace
+
+FleetProcesses::FleetProcesses(const FleetShape& shape, std::uint32_t agents) : shape_(shape) {
+  for (std::uint32_t first = 0; first < agents; first += kAgentsEach) {
+    void* memory = ::mmap(nullptr, sizeof(FleetControl), PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    auto* control = controls_.emplace_back(new (memory) FleetControl);
+    const std::uint32_t count = std::min(kAgentsEach, agents - first);
+    children_.push_back(std::make_unique<Child>([&shape, first, count, control](int) -> int {
+      FleetServer(shape, first, count, *control).serve();
+    }));
+  }
+}
+
+FleetProcesses::~FleetProcesses() {
+  children_.clear();
+  for (FleetControl* control : controls_) ::munmap(control, sizeof *control);
+}
+
+Status FleetProcesses::order(const FleetOrder& what) {
+  for (FleetControl* control : controls_) {
+    control->order = what;
+    control->ordered.fetch_add(1, std::memory_order_release);
+  }
+  const auto took = waitUntil("all processes of the fleet obeyed", kMaxOrder, [&] {
+    return std::all_of(controls_.begin(), controls_.end(), [](const FleetControl* control) {
+      return control->done.load(std::memory_order_acquire) == control->ordered;
+    });
+  });
+  if (!took) return tl::unexpected(took.error());
+  for (const FleetControl* control : controls_) {
+    if (control->error[0] != '\0') return makeError("the fleet", control->error.data());
+  }
+  return {};
+}
+
+Status FleetProcesses::startAll() { return order({FleetOrder::Kind::kStart}); }
+
+Status FleetProcesses::killAll() { return order({FleetOrder::Kind::kKill}); }
+
+std::uint64_t FleetProcesses::nextWindow() {
+  last_window_ = std::max(last_window_ + 1, newestWindowOf(shape_.window));
+  return last_window_;
+}
+
+Status FleetProcesses::closeWindows() { return order({FleetOrder::Kind::kCloseAll, nextWindow()}); }
+
+Status FleetProcesses::closeWindow(std::uint32_t agent, bool lost) {
+  return order({FleetOrder::Kind::kCloseOne, nextWindow(), agent, lost});
+}
+
+Status FleetProcesses::keepClosing(bool keep) {
+  last_window_ = std::max(last_window_, newestWindowOf(shape_.window) + 1);
+  return order({keep ? FleetOrder::Kind::kKeepClosing : FleetOrder::Kind::kStopClosing});
+}
+
+std::uint64_t FleetProcesses::batchesClosed() const {
+  std::uint64_t closed = 0;
+  for (const FleetControl* control : controls_) closed += control->batches_closed;
+  return closed;
+}
+
+Result<Nanos> FleetProcesses::waitUntil(const char* what, Nanos patience,
+                                        const std::function<bool()>& done) {
+  const Nanos start = monotonicNow();
+  while (!done()) {
+    if (monotonicNow() - start > patience) {
+      return makeError(what, "not reached within " + formatDuration(patience));
+    }
+    for (const auto& child : children_) {
+      if (child->ended()) return makeError("a process of the fleet", "has ended");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return monotonicNow() - start;
+}
+
+bool FleetProcesses::allReady() const {
+  return std::all_of(controls_.begin(), controls_.end(),
+                     [](const FleetControl* control) { return control->ready.load(); });
+}
+
+bool FleetProcesses::nothingWaits() const {
+  return std::all_of(controls_.begin(), controls_.end(),
+                     [](const FleetControl* control) { return control->nothing_waits.load(); });
+}
+
+}  // namespace pingloom::bench
