@@ -35,7 +35,7 @@ Status Controller::joinCluster() {
 
 Status Controller::followOthers() {
   if (cluster_ == nullptr) return {};
-  relay_intake_.emplace(registry_, *intake_, paths_, server_->counterLog());
+  relay_intake_.emplace(board_, registry_, *intake_, paths_, server_->counterLog());
   auto others = OtherControllers::make(
       board_, *relay_intake_, config_.keys ? std::optional(*config_.keys->own) : std::nullopt);
   if (!others) return tl::unexpected(others.error());

@@ -189,9 +189,7 @@ void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
       const bool same = known != nullptr && known->info.isHere() &&
                         known->info.incarnation == request.incarnation() &&
                         known->info.public_key == (key ? key->text() : "");
-      if (sendAway(route, request.host(), *home) && same) {
-        registry_.movedTo(*known, home->name, now);
-      }
+      if (sendAway(route, request.host(), *home) && same) noteMove(*known, *home, now);
       return;
     }
   }
@@ -301,7 +299,7 @@ void ControlServer::moveAgents(Instant now) {
   }
   all_at_home_ = moves.empty();
   for (const auto& [agent, home] : moves) {
-    if (sendAway(agent->route, agent->info.host, home)) registry_.movedTo(*agent, home.name, now);
+    if (sendAway(agent->route, agent->info.host, home)) noteMove(*agent, home, now);
   }
 }
 
@@ -314,6 +312,12 @@ bool ControlServer::sendAway(const std::string& route, const std::string& host,
   hosts_changed_ = true;
   log::debug("agent {} is sent to controller {}", host, home.name);
   return true;
+}
+
+// The others may hear of it from the agent's new controller first, or later.
+void ControlServer::noteMove(Agent& agent, const Homes::Home& home, Instant now) {
+  registry_.movedTo(agent, home.name, now);
+  if (feed_ != nullptr) feed_->moved(agent, home.name, now);
 }
 
 void ControlServer::push(Agent& agent, Instant now) {

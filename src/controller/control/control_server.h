@@ -117,6 +117,7 @@ class ControlServer {
   void push(Agent& agent, Instant now);
   void moveAgents(Instant now);
   bool sendAway(const std::string& route, const std::string& host, const Homes::Home& home);
+  void noteMove(Agent& agent, const Homes::Home& home, Instant now);
   void takeFollow(const net::ZmqRouter::Message& message, Instant now);
   void acknowledge(const std::string& route, wire::BatchId id);
   void refuse(const std::string& route, wire::Refused::Reason reason, std::string_view text,

@@ -194,6 +194,13 @@ void RelayFeed::paths(const Agent& agent, const wire::PathReport& report, Instan
   }
 }
 
+void RelayFeed::moved(const Agent& agent, const std::string& controller, Instant now) {
+  if (wire::Relay* relay = add(agent.info.host, now)) {
+    relay->mutable_moved()->set_controller(controller);
+    gathered_bytes_ += relay->ByteSizeLong();
+  }
+}
+
 void RelayFeed::presenceChanged(const std::vector<IpAddress>& addresses, Instant now) {
   for (const IpAddress& address : addresses) {
     const Agent* owner = registry_.owner(address);

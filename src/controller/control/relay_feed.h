@@ -53,6 +53,8 @@ class RelayFeed {
   // `shown` is what the grid shows of it.
   void batch(const Agent& agent, wire::RelayedBatch&& shown, Instant now);
   void paths(const Agent& agent, const wire::PathReport& report, Instant now);
+  // The agent was sent to this other controller.
+  void moved(const Agent& agent, const std::string& controller, Instant now);
   // Takes the result of Registry::takeChanged(), and tells which agents are gone or back.
   void presenceChanged(const std::vector<IpAddress>& addresses, Instant now);
 

@@ -1,5 +1,7 @@
 #include "controller/relay/relay_intake.h"
 
+#include <algorithm>
+
 #include "common/log.h"
 #include "controller/control/agent_status.h"
 
@@ -18,7 +20,7 @@ bool RelayIntake::take(const std::string& from, const wire::Relay& relay, Instan
   }
   Agent* agent = registry_.find(relay.host());
   if (agent == nullptr || agent->info.controller != from) {
-    return relay.has_gone() || knowsBetter(from, relay.host(), now);
+    return relay.has_gone() || relay.has_moved() || knowsBetter(from, relay.host(), now);
   }
   if (relay.has_heartbeat()) {
     registry_.heardRelayed(*agent, now);
@@ -31,8 +33,22 @@ bool RelayIntake::take(const std::string& from, const wire::Relay& relay, Instan
     agent->info.last_seen_utc = relay.gone().last_seen_utc_ns();
     registry_.goodbye(*agent);
     hosts_changed_ = true;
+  } else if (relay.has_moved()) {
+    takeMove(*agent, relay.moved().controller(), now);
   }
   return true;
+}
+
+// What its new controller tells holds from now on, although its former one has told it lately. If
+// it has been sent here, it will register here.
+void RelayIntake::takeMove(Agent& agent, const std::string& controller, Instant now) {
+  const auto cluster = board_.cluster();
+  const bool member =
+      std::any_of(cluster->members.begin(), cluster->members.end(),
+                  [&](const ClusterMember& each) { return each.name == controller; });
+  if (!member || controller == cluster->name) return;
+  registry_.movedTo(agent, controller, now);
+  hosts_changed_ = true;
 }
 
 // Whether it is right to ignore what is told about this agent. One that has just moved may be told

@@ -18,6 +18,7 @@
 #include "controller/control/counter_log.h"
 #include "controller/control/path_intake.h"
 #include "controller/control/registry.h"
+#include "controller/model/board.h"
 
 namespace pingloom::controller {
 
@@ -28,8 +29,9 @@ class RelayIntake {
   static constexpr Nanos kWarnPause = kMinute;  // between two warnings about one controller
 
   // REQUIRES: all of them outlive it.
-  RelayIntake(Registry& registry, BatchIntake& batches, PathIntake& paths, CounterLog& counters)
-      : registry_(registry), batches_(batches), paths_(paths), counters_(counters) {}
+  RelayIntake(const Board& board, Registry& registry, BatchIntake& batches, PathIntake& paths,
+              CounterLog& counters)
+      : board_(board), registry_(registry), batches_(batches), paths_(paths), counters_(counters) {}
 
   // Takes what the controller `from` tells. Returns false if it has told of an agent that it has
   // not named before: something was missed, and it should tell everything again.
@@ -46,8 +48,10 @@ class RelayIntake {
   void takeBatch(const std::string& from, const Agent& agent, const wire::RelayedBatch& batch,
                  Instant now);
   void takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Instant now);
+  void takeMove(Agent& agent, const std::string& controller, Instant now);
   bool knowsBetter(const std::string& from, const std::string& host, Instant now) const;
 
+  const Board& board_;
   Registry& registry_;
   BatchIntake& batches_;
   PathIntake& paths_;

@@ -117,6 +117,12 @@ class RelayTest : public testing::Test {
     heartbeat.mutable_heartbeat()->mutable_status()->set_pings_sent(42);
     talking_.push_back({&dealer, heartbeat});
   }
+  // Makes another controller known, which does not run.
+  void addThird() {
+    auto status = *other_.board.cluster();
+    status.members.push_back({"third", "127.0.0.1:1", "", 0, 0, kSecond, 3, false});
+    other_.board.publishCluster(std::make_shared<const ClusterStatus>(status));
+  }
   const AgentInfo* relayed(const std::string& host) {
     const auto* agent = other_.registry.find(host);
     return agent == nullptr ? nullptr : &agent->info;
@@ -142,13 +148,12 @@ class RelayTest : public testing::Test {
   }
   std::unique_ptr<net::ZmqRouter> socket_ =
       std::move(*net::ZmqRouter::bind({IpAddress::fromV4(0x7f000001), 0}, fewWait()));
-  Homes homes_{home_.board};
   RelayFeed feed_{*socket_, home_.registry, home_.board, 2U << 20};
   ControlServer server_{*socket_,     home_.registry, home_.marks, home_.intake,
                         home_.writer, home_.bursts,   home_.paths, folder_ / "endpoints",
                         now_.mono,    nullptr,        nullptr,     nullptr,
                         nullptr,      &feed_};
-  RelayIntake intake_{other_.registry, other_.intake, other_.paths, other_.counters};
+  RelayIntake intake_{other_.board, other_.registry, other_.intake, other_.paths, other_.counters};
   std::unique_ptr<OtherControllers> others_ =
       std::move(*OtherControllers::make(other_.board, intake_, std::nullopt));
   std::vector<Agent> talking_;
@@ -285,6 +290,53 @@ TEST_F(RelayTest, OfTwoControllersTheOneIsRightWithWhichItHasJustRegistered) {
   now_.mono += 2 * kHeartbeatInterval;
   EXPECT_EQ(other_.registry.takeRelayed(told, "third", now_), here);
   EXPECT_TRUE(here->info.alive);
+}
+
+TEST_F(RelayTest, WhereAnAgentWasSentIsTold) {
+  Dealer dealer(socket_->address());
+  registerAgent(dealer, "a", "10.0.0.1");
+  ASSERT_TRUE(comes([&] { return known("a"); }));
+  addThird();
+  feed_.moved(*home_.registry.find("a"), "third", now_);
+  EXPECT_TRUE(comes([&] { return relayed("a")->controller == "third"; }));
+  EXPECT_TRUE(relayed("a")->alive);
+}
+
+// A controller that has just begun tells its agents to those that follow it from now on, and not as
+// agents that have just registered.
+TEST_F(RelayTest, AnAgentIsTakenFromTheControllerThatItWasSentTo) {
+  addThird();
+  wire::RelayedAgent told;
+  *told.mutable_registration() = test::registerOf("a", 7, {"10.0.0.1"});
+  told.set_alive(true);
+  ASSERT_NE(other_.registry.takeRelayed(told, "home", now_), nullptr);
+  wire::Relays batch;
+  wire::Relay& relay = *batch.add_relays();
+  relay.set_host("a");
+  const auto index = static_cast<std::uint64_t>(now_.utc / kWindow) - 1;
+  relay.mutable_batch()->set_incarnation(7);
+  *relay.mutable_batch()->add_reports()->mutable_head() =
+      test::reportOf("udp", "10.0.0.1", index, {});
+  EXPECT_TRUE(intake_.take("third", batch, now_));
+  EXPECT_EQ(other_.grid.reports(), 0U) << "it is told by its former controller";
+  wire::Relays moved;
+  moved.add_relays()->set_host("a");
+  const auto sentTo = [&](const std::string& name) {
+    moved.mutable_relays(0)->mutable_moved()->set_controller(name);
+    EXPECT_TRUE(intake_.take("home", moved, now_));
+    return relayed("a")->controller;
+  };
+  EXPECT_EQ(sentTo("nobody"), "home") << "no member";
+  EXPECT_EQ(sentTo(""), "home");
+  EXPECT_EQ(sentTo("other"), "home") << "it will register here";
+  EXPECT_EQ(sentTo("third"), "third");
+  EXPECT_TRUE(relayed("a")->alive);
+  EXPECT_TRUE(intake_.take("third", batch, now_));
+  EXPECT_EQ(other_.grid.reports(), 1U);
+  // What its former controller still says is late.
+  EXPECT_TRUE(intake_.take("home", moved, now_));
+  EXPECT_NE(other_.registry.takeRelayed(told, "third", now_), nullptr);
+  EXPECT_EQ(relayed("a")->controller, "third");
 }
 
 TEST_F(RelayTest, OneThatNeverArrivesWhereItWasSentIsGone) {
