@@ -59,7 +59,9 @@ void Cluster::run() {
   Nanos renew_due = 0;
   for (;;) {
     const Nanos started = monotonicNow();
-    if (started >= renew_due) {
+    // A leader that leaves, for an upgrade, is followed at once, so that incidents are judged
+    // without a break.
+    if (started >= renew_due || lease_.leaderIsGone()) {
       renew_due = started + Lease::kRenewInterval;
       renew();
     }

@@ -1,9 +1,10 @@
 // The thread that keeps a controller's lease (lease.h), so that a busy control thread or a slow
 // ledger does not lose it. It publishes who is there to the board, and hands the control thread
 // what it needs of incidents: a follower shows what the leader has written, and a new leader begins
-// with it. It also exchanges the RDMA endpoints of agents with the other controllers, every
-// kExchangeInterval. Any thread may construct, ask and destroy. Bounds: plan::kMaxEndpoints
-// addresses that wait to be told; those that others tell are taken as fast as they come.
+// with it. It also exchanges the RDMA endpoints of agents with the other controllers, and looks
+// whether the leader has left, every kExchangeInterval. Any thread may construct, ask and destroy.
+// Bounds: plan::kMaxEndpoints addresses that wait to be told; those that others tell are taken as
+// fast as they come.
 #pragma once
 
 #include <condition_variable>

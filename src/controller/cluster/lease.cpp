@@ -179,6 +179,12 @@ Result<std::vector<SharedAddress>> Lease::shared() {
   return store_->readAddresses(status_.session);
 }
 
+bool Lease::leaderIsGone() {
+  if (status_.session == 0 || status_.leads || !store_ || store_->lost()) return false;
+  const auto has = store_->hasLeader();
+  return has && !*has;
+}
+
 std::optional<std::vector<VerdictRecord>> Lease::takeVerdicts() {
   return std::exchange(verdicts_, std::nullopt);
 }

@@ -46,6 +46,9 @@ class Lease {
   // cannot be used, is another installation's, or has another time.
   Result<std::optional<ClusterMember>> join(Instant now);
   void renew(std::uint64_t agents, Nanos lag, Instant now);
+  // Whether the leader has left, or its session was ended: the next renewal of some member takes
+  // the lead. False if this is not known.
+  bool leaderIsGone();
   // Ends the session, so that the others need not wait for the end of the lease.
   void leave();
 

@@ -67,6 +67,9 @@ Status LeaseStore::prepare() {
        {&take_lead_,
         "UPDATE pingloom_leader SET epoch = epoch + 1, session = ?1 WHERE session <> ?1 AND NOT "
         "EXISTS (SELECT 1 FROM pingloom_controllers c WHERE c.session = pingloom_leader.session)"},
+       {&has_leader_,
+        "SELECT count(*) FROM pingloom_leader l JOIN pingloom_controllers c ON c.session = "
+        "l.session"},
        {&members_, members.c_str()},
        {&leave_, "DELETE FROM pingloom_controllers WHERE session = ?1"}});
 }
@@ -127,6 +130,13 @@ Result<std::int64_t> LeaseStore::removeExpired(std::int64_t session) {
 }
 
 Status LeaseStore::takeLead(std::int64_t session) { return take_lead_.bind(1, session).run(); }
+
+Result<bool> LeaseStore::hasLeader() {
+  const auto counted = has_leader_.step();
+  const bool has = counted && *counted && has_leader_.number(0) != 0;
+  has_leader_.reset();
+  return counted ? Result<bool>(has) : tl::unexpected(counted.error());
+}
 
 Result<LeaseStore::Members> LeaseStore::members() {
   Members found;

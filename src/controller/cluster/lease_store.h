@@ -52,6 +52,8 @@ class LeaseStore {
   Result<std::int64_t> removeExpired(std::int64_t session);
   // Takes the lead if the leader's session has ended.
   Status takeLead(std::int64_t session);
+  // Whether the leader's session has not ended.
+  Result<bool> hasLeader();
   // All members, and the leader's epoch.
   struct Members {
     std::vector<ClusterMember> list;
@@ -84,6 +86,7 @@ class LeaseStore {
   Statement renew_;
   Statement remove_expired_;
   Statement take_lead_;
+  Statement has_leader_;
   Statement members_;
   Statement leave_;
   VerdictStore verdicts_;

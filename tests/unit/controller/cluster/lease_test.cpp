@@ -141,10 +141,16 @@ TEST_F(LeaseTest, OneThatLeavesIsFollowedAtOnce) {
   Lease b = leaseOf("b");
   ASSERT_EQ(join(a), "");
   ASSERT_EQ(join(b), "");
+  EXPECT_TRUE(b.leaderIsGone()) << "nobody has led yet";
   renew(a);
+  EXPECT_FALSE(a.leaderIsGone());
+  EXPECT_FALSE(b.leaderIsGone());
   a.leave();
+  EXPECT_TRUE(b.leaderIsGone());
+  EXPECT_FALSE(a.leaderIsGone()) << "it has no session";
   renew(b);
   EXPECT_TRUE(b.status().leads);
+  EXPECT_FALSE(b.leaderIsGone());
   EXPECT_EQ(number("SELECT count(*) FROM pingloom_controllers"), 1);
 }
 
