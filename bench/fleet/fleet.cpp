@@ -42,7 +42,7 @@ std::string listOf(std::uint32_t count, IpAddress (*address)(std::uint32_t)) {
 }
 
 Fleet::Fleet(const FleetShape& shape, std::uint32_t agents, std::uint32_t first)
-    : shape_(shape), context_(static_cast<int>(2 * agents + 16)) {
+    : shape_(shape), context_(static_cast<int>(4 * agents + 16)) {
   for (std::uint32_t i = 0; i < agents; ++i) {
     agents_.push_back(std::make_unique<FleetAgent>(shape_, first + i, agentAddress(first + i)));
   }

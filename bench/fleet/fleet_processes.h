@@ -23,7 +23,7 @@ struct FleetControl;  // what is shared with one process
 // Belongs to one thread. Make it before any thread is started, because it forks.
 class FleetProcesses {
  public:
-  static constexpr std::uint32_t kAgentsEach = 4000;
+  static constexpr std::uint32_t kAgentsEach = 2500;
 
   // REQUIRES: the shape outlives it and does not change.
   FleetProcesses(const FleetShape& shape, std::uint32_t agents);
