@@ -126,8 +126,7 @@ Status ClusterBench::upgradeOne(ControllerProcess& upgraded) {
   return {};
 }
 
-// An agent's pairs begin to lose everything while nothing else happens, and are well again with its
-// next window.
+// The pairs of one agent after the other begin to lose everything while nothing else happens.
 Status ClusterBench::showChanges() {
   std::vector<std::unique_ptr<LiveViewer>> viewers;
   for (const Controller& each : controllers_) {
@@ -141,12 +140,12 @@ Status ClusterBench::showChanges() {
     return all([](const LiveViewer& viewer) { return viewer.inSync(); });
   });
   if (!synced) return tl::unexpected(synced.error());
-  for (int i = 0; i < 2 * options_.changes; ++i) {
-    const std::uint32_t agent = static_cast<std::uint32_t>(i / 2) * 97 % options_.agents;
-    const bool lost = i % 2 == 0;
-    for (const auto& viewer : viewers) viewer->expect(agent, !lost);
+  for (int i = 0; i < options_.changes; ++i) {
+    const std::uint32_t agent = static_cast<std::uint32_t>(i) * options_.agents /
+                                static_cast<std::uint32_t>(options_.changes);
+    for (const auto& viewer : viewers) viewer->expectLoss(agent);
     const Nanos start = monotonicNow();
-    if (auto status = fleet_->closeWindow(agent, lost); !status) return status;
+    if (auto status = fleet_->loseWindow(agent); !status) return status;
     const auto seen = fleet_->waitUntil("a change is at all viewers", kMaxRecovery, [&] {
       return all([](const LiveViewer& viewer) { return viewer.seen() != 0; });
     });

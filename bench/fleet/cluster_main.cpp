@@ -41,7 +41,7 @@ int main(const std::vector<std::string>& arguments) {
       "upgrades", po::value(&options.upgrades)->default_value(options.upgrades),
       "how often to stop and start each controller in turn")(
       "changes", po::value(&options.changes)->default_value(options.changes),
-      "how often to change the state of an agent's pairs")(
+      "for how many agents, one after the other, all pairs change their state")(
       "postgres", po::value(&options.postgres)->default_value(options.postgres),
       "the folder of a PostgreSQL server's socket");
   const program::Usage usage{"fleet_cluster", "fleet_cluster [OPTIONS]",
@@ -50,8 +50,8 @@ int main(const std::vector<std::string>& arguments) {
   if (const auto code = program::parse(usage, arguments, described, {}, values)) return *code;
   const auto length = parseDuration(window);
   if (!length || options.agents == 0 || options.agents > 16'000 || options.rows == 0 ||
-      options.rows > 10'000 || options.windows < 1 || options.controllers < 2 ||
-      options.controllers > 16 || options.postgres.empty()) {
+      options.rows > 10'000 || options.windows < 1 || options.changes < 0 ||
+      options.controllers < 2 || options.controllers > 16 || options.postgres.empty()) {
     std::cerr << "fleet_cluster: see --help; a PostgreSQL server is needed\n";
     return program::kExitUsage;
   }

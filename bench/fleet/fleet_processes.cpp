@@ -19,6 +19,8 @@ namespace {
 // How often a process looks for orders and tells how far its agents are.
 constexpr Nanos kTurn = 5 * kMillisecond;
 constexpr Nanos kMaxOrder = 120 * kSecond;
+// Controllers refuse windows that end more than a minute from now.
+constexpr Nanos kMaxAhead = 50 * kSecond;
 
 // The newest window that has ended.
 std::uint64_t newestWindowOf(Nanos window) {
@@ -28,18 +30,10 @@ std::uint64_t newestWindowOf(Nanos window) {
 }  // namespace
 
 struct FleetOrder {
-  enum class Kind : std::uint8_t {
-    kStart,
-    kKill,
-    kCloseAll,
-    kCloseOne,
-    kKeepClosing,
-    kStopClosing
-  };
+  enum class Kind : std::uint8_t { kStart, kKill, kCloseAll, kLoseOne, kKeepClosing, kStopClosing };
   Kind kind = Kind::kStart;
   std::uint64_t window_index = 0;
   std::uint32_t agent = 0;
-  bool lost = false;
 };
 
 struct FleetControl {
@@ -108,10 +102,10 @@ class FleetServer {
       case Kind::kCloseAll:
         closeAll(order.window_index);
         break;
-      case Kind::kCloseOne:
+      case Kind::kLoseOne:
         if (order.agent >= first_ && order.agent < first_ + count_) {
           FleetAgent& agent = *fleet_.agents()[order.agent - first_];
-          agent.closeWindow(order.window_index, monotonicNow(), order.lost);
+          agent.closeWindow(order.window_index, monotonicNow(), true);
           agent.run(monotonicNow());
           ++control_.batches_closed;
         }
@@ -178,15 +172,22 @@ Status FleetProcesses::startAll() { return order({FleetOrder::Kind::kStart}); }
 
 Status FleetProcesses::killAll() { return order({FleetOrder::Kind::kKill}); }
 
-std::uint64_t FleetProcesses::nextWindow() {
-  last_window_ = std::max(last_window_ + 1, newestWindowOf(shape_.window));
-  return last_window_;
+std::uint64_t FleetProcesses::nextWindow() const {
+  return std::max(last_window_ + 1, newestWindowOf(shape_.window));
 }
 
-Status FleetProcesses::closeWindows() { return order({FleetOrder::Kind::kCloseAll, nextWindow()}); }
+Status FleetProcesses::closeWindows() {
+  last_window_ = std::max(nextWindow(), lost_window_ + 1);
+  const Nanos end = static_cast<Nanos>(last_window_ + 1) * shape_.window;
+  const auto due =
+      waitUntil("the window has ended", kMaxOrder, [end] { return end <= utcNow() + kMaxAhead; });
+  if (!due) return tl::unexpected(due.error());
+  return order({FleetOrder::Kind::kCloseAll, last_window_});
+}
 
-Status FleetProcesses::closeWindow(std::uint32_t agent, bool lost) {
-  return order({FleetOrder::Kind::kCloseOne, nextWindow(), agent, lost});
+Status FleetProcesses::loseWindow(std::uint32_t agent) {
+  lost_window_ = nextWindow();
+  return order({FleetOrder::Kind::kLoseOne, lost_window_, agent});
 }
 
 Status FleetProcesses::keepClosing(bool keep) {

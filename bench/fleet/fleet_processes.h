@@ -33,9 +33,12 @@ class FleetProcesses {
 
   Status startAll();
   Status killAll();
-  Status closeWindows();  // makes one batch of every agent, of the newest window that has ended
-  // Makes one batch of one agent, in which every ping was lost or none.
-  Status closeWindow(std::uint32_t agent, bool lost);
+  // Makes one batch of every agent, of the newest window that has ended, or of the next one if that
+  // was closed before. It may have to wait until controllers take the window.
+  Status closeWindows();
+  // Makes one batch of one agent, in which every ping was lost. An agent loses one window at most
+  // between two calls of closeWindows().
+  Status loseWindow(std::uint32_t agent);
   // Makes all agents close each window when it ends, until they are told otherwise.
   Status keepClosing(bool keep);
 
@@ -49,12 +52,13 @@ class FleetProcesses {
 
  private:
   Status order(const FleetOrder& what);
-  std::uint64_t nextWindow();
+  std::uint64_t nextWindow() const;
 
   const FleetShape& shape_;
   std::vector<FleetControl*> controls_;  // in shared memory
   std::vector<std::unique_ptr<Child>> children_;
-  std::uint64_t last_window_ = 0;
+  std::uint64_t last_window_ = 0;  // that all agents have closed
+  std::uint64_t lost_window_ = 0;  // the last that one agent has lost
 };
 
 }  // namespace pingloom::bench

@@ -19,8 +19,6 @@
 namespace pingloom::bench {
 namespace {
 
-constexpr std::uint64_t kExpects = std::uint64_t{1} << 40U;
-
 template <typename Number>
 Number numberAt(const std::string& bytes, std::size_t at) {
   Number made{};
@@ -39,10 +37,10 @@ LiveViewer::~LiveViewer() {
   thread_.join();
 }
 
-void LiveViewer::expect(std::uint32_t source, bool ok) {
-  expected_ = 0;
+void LiveViewer::expectLoss(std::uint32_t source) {
+  expected_ = -1;
   seen_mono_ = 0;
-  expected_ = kExpects + (std::uint64_t{source} << 1U) + (ok ? 1 : 0);
+  expected_ = source;
 }
 
 void LiveViewer::run() {
@@ -91,13 +89,13 @@ void LiveViewer::take(const std::string& frame) {
     in_sync_ = true;
     return;
   }
-  const std::uint64_t expected = expected_;
-  if (expected == 0) return;
+  const std::int64_t expected = expected_;
+  if (expected < 0) return;
   const std::size_t row = kLiveRowBytes + controller::kLiveBytesPerCell * destinations_;
   for (std::size_t at = kLiveHeaderBytes; at + row <= frame.size(); at += row) {
     const auto source = numberAt<std::uint32_t>(frame, at + 8);
     const bool ok = (numberAt<std::uint8_t>(frame, at + kLiveRowBytes) & 15U) == 0;
-    if (kExpects + (std::uint64_t{source} << 1U) + (ok ? 1 : 0) != expected) continue;
+    if (source != expected || ok) continue;
     Nanos never = 0;
     seen_mono_.compare_exchange_strong(never, monotonicNow());
   }

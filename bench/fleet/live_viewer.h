@@ -1,5 +1,5 @@
 // A viewer of a controller's live WebSocket, as a browser with the dashboard is one: it watches the
-// fleet's probe, and notes when a source's row arrives whose first pair is in another state.
+// fleet's probe, and notes when a source's row arrives whose first pair is not ok.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@ class LiveViewer {
   ~LiveViewer();
 
   bool inSync() const { return in_sync_; }  // whether it has all rows of the present plan
-  // Begins to wait for a row of this source whose first pair is ok, or is not.
-  void expect(std::uint32_t source, bool ok);
+  // Begins to wait for a row of this source whose first pair is not ok.
+  void expectLoss(std::uint32_t source);
   // Returns when the row arrived, by CLOCK_MONOTONIC, or 0.
   Nanos seen() const { return seen_mono_; }
 
@@ -34,7 +34,7 @@ class LiveViewer {
   const std::string url_;
   const std::size_t destinations_;
   std::atomic<bool> in_sync_ = false;
-  std::atomic<std::uint64_t> expected_ = 0;  // (source << 1) + ok, plus 2^40; 0: nothing
+  std::atomic<std::int64_t> expected_ = -1;  // the source; -1: none
   std::atomic<Nanos> seen_mono_ = 0;
   std::atomic<bool> ending_ = false;
   std::atomic<int> socket_ = -1;  // what the destructor shuts down
