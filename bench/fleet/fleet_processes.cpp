@@ -42,8 +42,8 @@ struct FleetControl {
   std::atomic<std::uint64_t> ordered = 0;  // orders that were given
   std::atomic<std::uint64_t> done = 0;     // of these
   std::atomic<std::uint64_t> batches_closed = 0;
-  std::atomic<bool> ready = false;
-  std::atomic<bool> nothing_waits = true;
+  std::atomic<std::uint32_t> ready = 0;    // agents that are registered and have taken a plan
+  std::atomic<std::uint32_t> waiting = 0;  // agents with batches that are not acknowledged
 };
 
 namespace {
@@ -77,8 +77,7 @@ class FleetServer {
         closed_ = newestWindow();
         closeAll(closed_);
       }
-      control_.ready = started_ && fleet_.allRegistered() && fleet_.allHavePlan(1);
-      control_.nothing_waits = fleet_.nothingWaits();
+      count();
       if (due) control_.done.store(ordered, std::memory_order_release);
     }
   }
@@ -88,6 +87,17 @@ class FleetServer {
   void closeAll(std::uint64_t window_index) {
     fleet_.closeWindows(window_index);
     control_.batches_closed += count_;
+  }
+
+  void count() {
+    std::uint32_t ready = 0;
+    std::uint32_t waiting = 0;
+    for (const auto& agent : fleet_.agents()) {
+      ready += started_ && agent->registered() && agent->plansTaken() > 0 ? 1 : 0;
+      waiting += agent->waiting() > 0 ? 1 : 0;
+    }
+    control_.ready = ready;
+    control_.waiting = waiting;
   }
 
   Status obey(const FleetOrder& order) {
@@ -133,7 +143,8 @@ class FleetServer {
 
 }  // namespace
 
-FleetProcesses::FleetProcesses(const FleetShape& shape, std::uint32_t agents) : shape_(shape) {
+FleetProcesses::FleetProcesses(const FleetShape& shape, std::uint32_t agents)
+    : shape_(shape), agents_(agents) {
   for (std::uint32_t first = 0; first < agents; first += kAgentsEach) {
     void* memory = ::mmap(nullptr, sizeof(FleetControl), PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -206,7 +217,9 @@ Result<Nanos> FleetProcesses::waitUntil(const char* what, Nanos patience,
   const Nanos start = monotonicNow();
   while (!done()) {
     if (monotonicNow() - start > patience) {
-      return makeError(what, "not reached within " + formatDuration(patience));
+      return makeError(what, fmt::format("not reached within {}: {} agents of {} are ready, and {} "
+                                         "have batches that are not acknowledged",
+                                         formatDuration(patience), ready(), agents_, waiting()));
     }
     for (const auto& child : children_) {
       if (child->ended()) return makeError("a process of the fleet", "has ended");
@@ -216,14 +229,16 @@ Result<Nanos> FleetProcesses::waitUntil(const char* what, Nanos patience,
   return monotonicNow() - start;
 }
 
-bool FleetProcesses::allReady() const {
-  return std::all_of(controls_.begin(), controls_.end(),
-                     [](const FleetControl* control) { return control->ready.load(); });
+std::uint32_t FleetProcesses::ready() const {
+  std::uint32_t ready = 0;
+  for (const FleetControl* control : controls_) ready += control->ready;
+  return ready;
 }
 
-bool FleetProcesses::nothingWaits() const {
-  return std::all_of(controls_.begin(), controls_.end(),
-                     [](const FleetControl* control) { return control->nothing_waits.load(); });
+std::uint32_t FleetProcesses::waiting() const {
+  std::uint32_t waiting = 0;
+  for (const FleetControl* control : controls_) waiting += control->waiting;
+  return waiting;
 }
 
 }  // namespace pingloom::bench

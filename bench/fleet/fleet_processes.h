@@ -46,15 +46,19 @@ class FleetProcesses {
   // longer than `patience`, or if a process has ended.
   Result<Nanos> waitUntil(const char* what, Nanos patience, const std::function<bool()>& done);
 
-  bool allReady() const;  // whether all are registered and have taken a plan since their start
-  bool nothingWaits() const;
+  // Whether all are registered and have taken a plan since their start.
+  bool allReady() const { return ready() == agents_; }
+  bool nothingWaits() const { return waiting() == 0; }
   std::uint64_t batchesClosed() const;
 
  private:
   Status order(const FleetOrder& what);
   std::uint64_t nextWindow() const;
+  std::uint32_t ready() const;
+  std::uint32_t waiting() const;
 
   const FleetShape& shape_;
+  const std::uint32_t agents_;
   std::vector<FleetControl*> controls_;  // in shared memory
   std::vector<std::unique_ptr<Child>> children_;
   std::uint64_t last_window_ = 0;  // that all agents have closed
