@@ -10,6 +10,7 @@ export interface Deviation {
   score: number; // unusual above 1; negative if the value is too low
   value: number | null; // a counter's is its rate per second
   peers: number | null; // the median of the replicas
+  usual?: number | null; // at this time of the week
 }
 
 // Writes a value of any unit with three significant digits.
@@ -39,12 +40,16 @@ const HOW: Record<string, string> = {
 const LASTING: Record<string, string> = { sustained: ' for a while', lasting: ' for long' };
 
 // Says by how much a metric is unusual: "step_seconds p50 is 15.0 ms, 1.50x its peers' (10.0 ms)".
-export function deviationText({ metric, part, statistic, score, value, peers }: Deviation): string {
+export function deviationText({ metric, part, statistic, score, value, peers, usual }: Deviation): string {
   const name = inLine(part === null ? metric : `${metric} ${part}`);
   const text = (each: number | null) => (part === 'rate' ? `${humanValue(each)}/s` : humanMetric(metric, each));
   if (statistic === 'peers' && peers !== null) {
     const ratio = value !== null && peers !== 0 ? `${threeDigits(Math.abs(value / peers))}x its peers'` : 'unlike its peers\'';
     return `${name} is ${text(value)}, ${ratio} (${text(peers)})`;
+  }
+  if (statistic === 'season') {
+    const known = usual === null || usual === undefined ? '' : `; usually ${text(usual)}`;
+    return `${name} is lower than usual at this time: ${text(value)}${known} (season, score ${threeDigits(Math.abs(score))})`;
   }
   const how = HOW[statistic] ?? `is unusually ${score < 0 ? 'low' : 'high'}${LASTING[statistic] ?? ''}`;
   return `${name} ${how}: ${text(value)} (${inLine(statistic)}, score ${threeDigits(Math.abs(score))})`;

@@ -29,6 +29,9 @@ describe('a deviation in words', () => {
     expect(deviationText(deviation({ part: 'rate', statistic: 'sustained', score: -1.5, value: 20, peers: null })))
       .toBe('step_seconds rate is unusually low for a while: 20/s (sustained, score 1.50)');
     expect(deviationText(deviation({ metric: 'a', part: null, statistic: 'flat', value: 0, peers: null }))).toContain('a has stopped moving');
+    const low = deviation({ metric: 'jobs', part: null, statistic: 'season', score: -1.5, value: 10, peers: null });
+    expect(deviationText({ ...low, usual: 20 })).toBe('jobs is lower than usual at this time: 10; usually 20 (season, score 1.50)');
+    expect(deviationText(low)).toBe('jobs is lower than usual at this time: 10 (season, score 1.50)');
   });
 });
 

@@ -111,7 +111,8 @@ DeviationJudge::Part DeviationJudge::partOf(std::size_t slot, const SlotActivity
 }
 
 void DeviationJudge::observe(std::span<const double> left, std::span<const double> least,
-                             double load, const SlotActivity& activity, bool calm) {
+                             double load, const LoadJumps& known, const SlotActivity& activity,
+                             bool calm) {
   calm_ = calm;
   largest_ = scores_ = {};
   spread_.place(load);
@@ -142,15 +143,23 @@ void DeviationJudge::observe(std::span<const double> left, std::span<const doubl
     slot_statistics_[i] = Statistic::kFlat;
   }
   largest_[index(Statistic::kResidual)] = of(residual_, std::sqrt(sum / counted), !settled_);
-  if (!any_load_) usual_load_ = load;
-  any_load_ = true;
-  largest_[index(Statistic::kLoad)] = of(load_, std::abs(load - usual_load_), !settled_);
-  usual_load_ += (load - usual_load_) / kLoadMemory;
-  scores_[index(Statistic::kLoad)] =
-      largest_[index(Statistic::kLoad)] / limits_[index(Statistic::kLoad)].limit();
+  observeLoad(load, known);
   scores_[index(Statistic::kResidual)] = std::sqrt(mattering / counted) / residual_.usual /
                                          limits_[index(Statistic::kResidual)].limit();
   scores_[index(Statistic::kFlat)] = largest_[index(Statistic::kFlat)];
+}
+
+void DeviationJudge::observeLoad(double load, const LoadJumps& known) {
+  constexpr auto kThis = static_cast<std::size_t>(Statistic::kLoad);
+  if (!any_load_) usual_load_ = load;
+  any_load_ = true;
+  jump_ = load - usual_load_;
+  largest_[kThis] = of(load_, std::abs(jump_), !settled_);
+  usual_load_ += jump_ / kLoadMemory;
+  scores_[kThis] = largest_[kThis] / limits_[kThis].limit();
+  load_score_ = scores_[kThis];
+  const bool comes = jump_ > 0 ? jump_ <= known.highest : jump_ >= known.lowest;
+  if (comes) scores_[kThis] = std::min(scores_[kThis], 1.0);
 }
 
 void DeviationJudge::learn(std::span<const double> left, const SlotActivity& activity, bool over) {

@@ -38,6 +38,12 @@ constexpr std::string_view name(Statistic statistic) {
   return kNames[static_cast<std::size_t>(statistic)];
 }
 
+// Jumps of the load that are known to come at this time, in its standard deviations.
+struct LoadJumps {
+  double lowest = 0;   // 0, or that of a fall
+  double highest = 0;  // 0, or that of a rise
+};
+
 class DeviationJudge {
  public:
   static constexpr double kLongMemory = 8;  // in multiples of `memory`
@@ -55,10 +61,10 @@ class DeviationJudge {
 
   // Forms the statistics of a sample. `calm` says that there is no anomaly, whose values are not to
   // become usual. A part that is off by less than `least` is not unusual, whatever the limits,
-  // unless that is eleven times the usual deviation. REQUIRES: `left` and `least` have an element
-  // for each slot.
+  // unless that is eleven times the usual deviation. The load is not unusual if it is off as
+  // `known` says, in the load's unit. REQUIRES: `left` and `least` have an element for each slot.
   void observe(std::span<const double> left, std::span<const double> least, double load,
-               const SlotActivity& activity, bool calm);
+               const LoadJumps& known, const SlotActivity& activity, bool calm);
   // Learns the sample that was observed last. `over` says that it was unusual: only a load that is
   // not known yet is learned then.
   void learn(std::span<const double> left, const SlotActivity& activity, bool over);
@@ -78,6 +84,9 @@ class DeviationJudge {
   // low.
   double score(std::size_t slot) const { return slot_scores_[slot]; }
   Statistic statistic(std::size_t slot) const { return slot_statistics_[slot]; }
+  // How far the load is off in the latest sample, and its score, known or not.
+  double loadJump() const { return jump_; }
+  double loadScore() const { return load_score_; }
   LoadSpread& spread() { return spread_; }
 
  private:
@@ -109,6 +118,7 @@ class DeviationJudge {
   Part partOf(std::size_t slot, const SlotActivity& activity) const;
   // A deviation from `matters` on may be unusual.
   void observeSlot(std::size_t slot, double deviation, double matters, bool learning);
+  void observeLoad(double load, const LoadJumps& known);
   void endBlock();
 
   Settings settings_;
@@ -121,6 +131,8 @@ class DeviationJudge {
   std::vector<ScoreLimit> limits_;
   Tail residual_, load_;
   double usual_load_ = 0;  // smoothed
+  double jump_ = 0;        // how far the load is from it
+  double load_score_ = 0;
   bool any_load_ = false;
   bool calm_ = true;
   bool settled_ = false;

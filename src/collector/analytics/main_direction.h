@@ -22,6 +22,7 @@ class MainDirection {
   // have no part in it.
   void learn(std::span<const float> rows);
   double load(std::span<const double> sample) const;
+  double unit() const { return unit_; }
   // A new slot has no part in it.
   void rearrange(SlotOrigins from);
   void state(StateArchive& archive) { archive(mean_, scale_, weights_); }

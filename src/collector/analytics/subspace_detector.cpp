@@ -91,7 +91,8 @@ DeviationJudge::Settings SubspaceDetector::judgeSettings() const {
 }
 
 const SubspaceVerdict& SubspaceDetector::observe(std::span<const double> sample,
-                                                 std::span<const double> least) {
+                                                 std::span<const double> least,
+                                                 const LoadJumps& known) {
   verdict_.changed = verdict_.judged = false;
   const auto complete = presence_.observe(sample);
   if (complete == SlotPresence::Sample::kChanged) {
@@ -115,7 +116,7 @@ const SubspaceVerdict& SubspaceDetector::observe(std::span<const double> sample,
   if (warming_up) {
     warmUp();
   } else {
-    judge();
+    judge(known);
   }
   ++samples_;
   return verdict_;
@@ -136,7 +137,7 @@ void SubspaceDetector::warmUp() {
   explain();
   if (samples_ >= 2 * part) {
     const double load = direction_.load(scaled_);
-    judge_.observe(left_, leastOf(normalizer_), load, activity_, true);
+    judge_.observe(left_, leastOf(normalizer_), load, {}, activity_, true);
     judge_.learn(left_, activity_, false);
   }
   learnSketch();
@@ -146,12 +147,14 @@ void SubspaceDetector::warmUp() {
   verdict_.state = GroupState::kQuiet;
 }
 
-void SubspaceDetector::judge() {
+void SubspaceDetector::judge(const LoadJumps& known) {
   scale_.apply(sample_, scaled_);
   explain();
   const bool was = alarm_.raised();
-  observeModels(!was);
+  observeModels(known, !was);
   const DeviationJudge& judge = learned_ ? learned_->judge : judge_;
+  verdict_.load_jump = judge.loadJump() * (learned_ ? learned_->direction : direction_).unit();
+  verdict_.load_score = judge.loadScore();
   ++judged_;
   verdict_.judged = true;
   verdict_.scores = judge.scores();
@@ -191,13 +194,17 @@ std::span<const double> SubspaceDetector::leastOf(const Model& model) {
   return least_left_;
 }
 
-void SubspaceDetector::observeModels(bool calm) {
-  judge_.observe(left_, leastOf(normalizer_), direction_.load(scaled_), activity_, calm);
+void SubspaceDetector::observeModels(const LoadJumps& known, bool calm) {
+  const auto inUnitOf = [&](const MainDirection& direction) {
+    return LoadJumps{known.lowest / direction.unit(), known.highest / direction.unit()};
+  };
+  judge_.observe(left_, leastOf(normalizer_), direction_.load(scaled_), inUnitOf(direction_),
+                 activity_, calm);
   for (Learned* const one : {learned_.get(), candidate_.get()}) {
     if (one == nullptr) continue;
     one->model->residual(scaled_, one->left);
-    one->judge.observe(one->left, leastOf(*one->model), one->direction.load(scaled_), activity_,
-                       calm);
+    one->judge.observe(one->left, leastOf(*one->model), one->direction.load(scaled_),
+                       inUnitOf(one->direction), activity_, calm);
   }
 }
 

@@ -68,6 +68,7 @@ struct SubspaceSettings {
   double evidence = 5;                 // that begins an anomaly, see alarm.h
   std::uint32_t relearn_after = 3600;  // samples
   bool learned = true;                 // whether an autoencoder is fitted
+  bool season = true;                  // whether the group has a Season; not read by the detector
 
   bool operator==(const SubspaceSettings&) const = default;
 };
@@ -89,7 +90,10 @@ struct SubspaceVerdict {
   double score = 0;  // unusual if > 1: the largest of the statistics' scores
   std::array<double, kStatistics> scores{};  // by Statistic; each is unusual if > 1
   Statistic statistic = Statistic::kPeak;    // the one with the largest score
-  std::array<Contribution, kTop> top{};      // the metrics that deviate most, in descending order
+  // How far the load is off, in its standard deviations, and its score, known or not.
+  double load_jump = 0;
+  double load_score = 0;
+  std::array<Contribution, kTop> top{};  // the metrics that deviate most, in descending order
   std::size_t top_count = 0;
 };
 
@@ -111,9 +115,10 @@ class SubspaceDetector {
   // missing (a torn or stale page, an unknown rate): the sample is skipped and the state stays.
   // slot_presence.h handles values that are missing for long. `least` says for each slot by how
   // much a value has to differ from what is expected to be unusual, in the value's unit; empty: any
-  // difference may be. REQUIRES: sample.size() == slots.
-  const SubspaceVerdict& observe(std::span<const double> sample,
-                                 std::span<const double> least = {});
+  // difference may be. A jump of the load that `known` has is not unusual. REQUIRES: sample.size()
+  // == slots.
+  const SubspaceVerdict& observe(std::span<const double> sample, std::span<const double> least = {},
+                                 const LoadJumps& known = {});
   const SubspaceVerdict& latest() const { return verdict_; }
   // Forgets everything and begins the warm-up again.
   void relearn();
@@ -162,11 +167,11 @@ class SubspaceDetector {
   void rearrangeModels(SlotOrigins from, bool learned);
   bool warmingUp() const { return samples_ < settings_.warm_up; }
   void warmUp();
-  void judge();
+  void judge(const LoadJumps& known);
   void learnSketch();
   void updateRank();
   void explain();
-  void observeModels(bool calm);
+  void observeModels(const LoadJumps& known, bool calm);
   template <typename Model>
   std::span<const double> leastOf(const Model& model);
   void findTop(const DeviationJudge& judge);

@@ -12,6 +12,7 @@ namespace {
 using analytics::ThresholdRule;
 
 constexpr std::string_view kPeers = "peers";
+constexpr std::string_view kSeason = "season";
 
 void addRules(const pages::Metric& metric, const std::string& name, std::size_t feature,
               const WatchSettings& settings, std::vector<ThresholdRule>& rules) {
@@ -32,7 +33,8 @@ void addRules(const pages::Metric& metric, const std::string& name, std::size_t 
 }  // namespace
 
 std::unique_ptr<OwnerWatch> OwnerWatch::make(const PagesOfOwner& pages,
-                                             const WatchSettings& settings, bool learned) {
+                                             const WatchSettings& settings, bool learned,
+                                             bool season) {
   std::size_t count = 0;
   for (const PageView* page : pages) count += PageFeatures::countOf(page->info->schema);
   if (count == 0 || count > kMaxFeatures) return nullptr;
@@ -47,21 +49,27 @@ std::unique_ptr<OwnerWatch> OwnerWatch::make(const PagesOfOwner& pages,
                        analytics::ThresholdDetector::check(rules, count);
   if (!watched) return nullptr;
   return std::unique_ptr<OwnerWatch>(
-      new OwnerWatch(std::move(features), std::move(rules), subspace, settings.sampler));
+      new OwnerWatch(std::move(features), std::move(rules), subspace, settings.sampler, season));
 }
 
 OwnerWatch::OwnerWatch(PageFeatures features, std::vector<ThresholdRule> rules,
                        const analytics::SubspaceSettings& subspace,
-                       const analytics::SamplerSettings& sampler)
+                       const analytics::SamplerSettings& sampler, bool season)
     : features_(std::move(features)),
       limits_(std::move(rules)),
       detector_(features_.size(), subspace),
       replica_(features_.size()),
-      sampler_(sampler) {}
+      sampler_(sampler) {
+  const std::vector<bool> rates = features_.rates();
+  const bool any = std::find(rates.begin(), rates.end(), true) != rates.end();
+  if (!any || !season || !subspace.season) return;
+  season_ = std::make_unique<analytics::Season>(rates, subspace.relearn_after);
+}
 
 void OwnerWatch::takeOver(WatchMemory memory) {
   const std::vector<std::size_t> from = features_.takeOver(memory.metrics);
   replica_.takeOver(memory.replica, from);
+  if (season_ != nullptr && memory.season != nullptr) season_->takeOver(*memory.season, from);
   const bool allowed = detector_.mayLearn();
   detector_ = std::move(memory.detector);
   detector_.rearrange(from, allowed);
@@ -79,10 +87,13 @@ analytics::GroupState OwnerWatch::state() const {
 }
 
 double OwnerWatch::score() const {
-  return std::max(verdict_.score, replica_.verdict().judged ? replica_.verdict().score : 0);
+  double score = verdict_.score;
+  if (replica_.verdict().judged) score = std::max(score, replica_.verdict().score);
+  if (season_ != nullptr) score = std::max(score, season_->latest().score);
+  return score;
 }
 
-bool OwnerWatch::observe(const PagesOfOwner& pages, std::vector<WatchEvent>& events) {
+bool OwnerWatch::observe(const PagesOfOwner& pages, std::vector<WatchEvent>& events, Nanos ahead) {
   Nanos read = 0;
   for (const PageView* page : pages) {
     const std::size_t slots = page->info->slots;
@@ -105,11 +116,34 @@ bool OwnerWatch::observe(const PagesOfOwner& pages, std::vector<WatchEvent>& eve
     event.limit = verdict.rule->limit;
     events.push_back(std::move(event));
   }
-  const auto& found = detector_.observe(sample_, features_.least());
+  observeSeason({read, read + ahead}, events);
+  observeDetector(events);
+  return true;
+}
+
+void OwnerWatch::observeSeason(const Instant& at, std::vector<WatchEvent>& events) {
+  if (season_ == nullptr) return;
+  const auto& found = season_->observe(at, sample_);
+  if (!found.changed) return;
+  WatchEvent event = eventOf("anomaly", found.anomalous);
+  event.value = found.score;
+  event.limit = 1;
+  event.statistic = kSeason;
+  if (found.top_count != 0) event.metric = nameOf(found.top[0].slot);
+  if (event.began) event.deviations = seasonDeviations();
+  events.push_back(std::move(event));
+}
+
+void OwnerWatch::observeDetector(std::vector<WatchEvent>& events) {
+  const auto known = season_ != nullptr ? season_->jumps() : analytics::LoadJumps{};
+  const auto& found = detector_.observe(sample_, features_.least(), known);
   setState(found.state);
   verdict_.judged = found.judged;
   if (found.judged) verdict_.score = found.score;
-  if (!found.changed) return true;
+  if (season_ != nullptr && found.judged) {
+    season_->learnJump(found.load_jump, found.load_score);
+  }
+  if (!found.changed) return;
   WatchEvent event = eventOf("anomaly", verdict_.anomalous);
   event.value = found.score;
   event.limit = 1;
@@ -119,7 +153,6 @@ bool OwnerWatch::observe(const PagesOfOwner& pages, std::vector<WatchEvent>& eve
     event.deviations = detectorDeviations();
   }
   events.push_back(std::move(event));
-  return true;
 }
 
 void OwnerWatch::comparePeers(std::vector<WatchEvent>& events) const {
@@ -137,6 +170,9 @@ void OwnerWatch::comparePeers(std::vector<WatchEvent>& events) const {
 std::vector<Deviation> OwnerWatch::deviations() const {
   std::vector<Deviation> found;
   if (verdict_.anomalous) found = detectorDeviations();
+  if (season_ != nullptr && season_->latest().anomalous) {
+    for (Deviation& deviation : seasonDeviations()) found.push_back(std::move(deviation));
+  }
   if (replica_.verdict().anomalous) {
     for (Deviation& deviation : peerDeviations()) found.push_back(std::move(deviation));
   }
@@ -163,7 +199,19 @@ std::vector<Deviation> OwnerWatch::detectorDeviations() const {
     if (!found.empty() && std::abs(top.score) <= 1) continue;
     const Feature& feature = features_.all()[top.slot];
     found.push_back({feature.metric, feature.part, name(top.statistic), top.score,
-                     sample_[top.slot], std::nullopt});
+                     sample_[top.slot], std::nullopt, std::nullopt});
+  }
+  return found;
+}
+
+std::vector<Deviation> OwnerWatch::seasonDeviations() const {
+  std::vector<Deviation> found;
+  const analytics::SeasonVerdict& verdict = season_->latest();
+  for (const auto& low : std::span(verdict.top).first(verdict.top_count)) {
+    if (!found.empty() && low.score >= -1) continue;
+    const Feature& feature = features_.all()[low.slot];
+    found.push_back(
+        {feature.metric, feature.part, kSeason, low.score, low.value, std::nullopt, low.usual});
   }
   return found;
 }
@@ -174,7 +222,8 @@ std::vector<Deviation> OwnerWatch::peerDeviations() const {
   for (const auto& top : std::span(verdict.top).first(verdict.top_count)) {
     if (!found.empty() && std::abs(top.score) <= 1) continue;
     const Feature& feature = features_.all()[top.metric];
-    found.push_back({feature.metric, feature.part, kPeers, top.score, top.value, top.peers});
+    found.push_back(
+        {feature.metric, feature.part, kPeers, top.score, top.value, top.peers, std::nullopt});
   }
   return found;
 }

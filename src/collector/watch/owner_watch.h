@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collector/analytics/peer_group.h"
+#include "collector/analytics/season.h"
 #include "collector/board.h"
 #include "collector/watch/page_features.h"
 #include "collector/watch/settings.h"
@@ -23,22 +24,27 @@ class OwnerWatch {
   static constexpr std::size_t kMaxFeatures = 4096;
 
   // Returns nullptr if the owner has no features, or more than kMaxFeatures.
-  // `learned` says whether there may be a learned model, which needs a history of samples.
+  // `learned` says whether there may be a learned model, which needs a history of samples, and
+  // `season` whether there may be a season.
   static std::unique_ptr<OwnerWatch> make(const PagesOfOwner& pages, const WatchSettings& settings,
-                                          bool learned = true);
+                                          bool learned = true, bool season = true);
 
   // Takes over what is known about the same application. Metrics that are new are learned while the
   // others are judged.
   void takeOver(WatchMemory memory);
   // Appends what it knows to `out` (watch_memory.h).
-  void write(std::string& out) { writeMemory(features_.remember(), detector_, replica_, out); }
+  void write(std::string& out) {
+    writeMemory(features_.remember(), detector_, replica_, season_.get(), out);
+  }
   // Ends the watch and returns what it knows.
-  WatchMemory end() && { return {features_.remember(), std::move(detector_), std::move(replica_)}; }
+  WatchMemory end() && {
+    return {features_.remember(), std::move(detector_), std::move(replica_), std::move(season_)};
+  }
   // Tells whether these are the pages and metrics for which it was created.
   bool fits(const PagesOfOwner& pages) const { return features_.fits(pages); }
   // Takes a sample if all pages have been read since the last one, and returns whether it has.
-  // Appends what began or ended.
-  bool observe(const PagesOfOwner& pages, std::vector<WatchEvent>& events);
+  // Appends what began or ended. `ahead` is UTC less the clock of the pages' times.
+  bool observe(const PagesOfOwner& pages, std::vector<WatchEvent>& events, Nanos ahead = 0);
   // Appends what began or ended when the replica was compared with its peers.
   void comparePeers(std::vector<WatchEvent>& events) const;
   // Tells whether this round's values are exported (docs/analytics.md).
@@ -55,12 +61,17 @@ class OwnerWatch {
   std::size_t fingerprint() const { return features_.fingerprint(); }
   analytics::Replica& replica() { return replica_; }
   bool anomalous() const {
-    return limits_.anomalous() || verdict_.anomalous || replica_.verdict().anomalous;
+    return limits_.anomalous() || verdict_.anomalous || replica_.verdict().anomalous ||
+           (season_ != nullptr && season_->latest().anomalous);
   }
+  bool hasSeason() const { return season_ != nullptr; }
   analytics::GroupState state() const;
-  // The larger of the detector's score and that of the comparison with peers.
+  // The largest of the detector's score and those of the season and of the comparison with peers.
   double score() const;
-  bool judged() const { return verdict_.judged || replica_.verdict().judged; }
+  bool judged() const {
+    return verdict_.judged || replica_.verdict().judged ||
+           (season_ != nullptr && season_->latest().judged);
+  }
   // What deviates most now, if there is an anomaly.
   std::vector<Deviation> deviations() const;
   struct Exceeded {
@@ -79,12 +90,15 @@ class OwnerWatch {
   };
 
   OwnerWatch(PageFeatures features, std::vector<analytics::ThresholdRule> rules,
-             const analytics::SubspaceSettings& subspace,
-             const analytics::SamplerSettings& sampler);
+             const analytics::SubspaceSettings& subspace, const analytics::SamplerSettings& sampler,
+             bool season);
 
   void setState(analytics::GroupState state);
   WatchEvent eventOf(std::string_view kind, bool began) const;
+  void observeDetector(std::vector<WatchEvent>& events);
+  void observeSeason(const Instant& at, std::vector<WatchEvent>& events);
   std::vector<Deviation> detectorDeviations() const;
+  std::vector<Deviation> seasonDeviations() const;
   std::vector<Deviation> peerDeviations() const;
   std::string nameOf(std::size_t feature) const;
 
@@ -92,6 +106,7 @@ class OwnerWatch {
   analytics::ThresholdDetector limits_;
   analytics::SubspaceDetector detector_;
   analytics::Replica replica_;
+  std::unique_ptr<analytics::Season> season_;  // nullptr without one
   analytics::AdaptiveSampler sampler_;
   std::span<const double> sample_;  // the latest one
   std::vector<Exceeded> exceeded_;

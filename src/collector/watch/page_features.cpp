@@ -167,6 +167,14 @@ bool PageFeatures::fits(const PagesOfOwner& pages) const {
                     });
 }
 
+std::vector<bool> PageFeatures::rates() const {
+  std::vector<bool> rates(features_.size());
+  for (const Source& source : sources_) {
+    rates[source.feature] = source.metric->kind != PINGLOOM_GAUGE && source.part == 0;
+  }
+  return rates;
+}
+
 MetricMemories PageFeatures::remember() const {
   MetricMemories memories;
   for (const Source& source : sources_) {

@@ -60,6 +60,9 @@ class PageFeatures {
   // Continues the histograms of `others`. Returns for each feature the number of the same one among
   // theirs, or analytics::kNewSlot.
   std::vector<std::size_t> takeOver(const MetricMemories& others);
+  // Tells for each feature whether it is a rate: a counter's, or that of a histogram's or summary's
+  // values.
+  std::vector<bool> rates() const;
   // Tells whether these are the pages and metrics for which it was created.
   bool fits(const PagesOfOwner& pages) const;
   // The metric that a feature is of.

@@ -94,6 +94,9 @@ constexpr auto kDetectorKeys = std::to_array<ConfigKey<SubspaceSettings>>({
     {"learned",
      [](const yaml::Node& node,
         SubspaceSettings& settings) { return pingloom::readValue(node, settings.learned); }},
+    {"season",
+     [](const yaml::Node& node,
+        SubspaceSettings& settings) { return pingloom::readValue(node, settings.season); }},
 });
 
 // Sets what the map contains; the rest of the settings stays unchanged.

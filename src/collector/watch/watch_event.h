@@ -16,10 +16,11 @@ namespace pingloom::collector {
 struct Deviation {
   std::string metric;           // its name with its labels
   std::string part;             // of a histogram or summary: "rate", "mean", "p99"; "" otherwise
-  std::string_view statistic;   // in which it is unusual: docs/analytics.md, or "peers"
+  std::string_view statistic;   // in which it is unusual: docs/analytics.md, "season" or "peers"
   double score = 0;             // unusual above 1; negative if the value is too low
   double value = 0;             // a counter's is its rate per second
   std::optional<double> peers;  // the median of the replicas, where they are compared
+  std::optional<double> usual;  // what it is at this time of the week, where that is compared
 };
 
 // An application that is anomalous now, and why.

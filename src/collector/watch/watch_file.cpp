@@ -22,7 +22,10 @@ namespace {
 using analytics::StateArchive;
 
 // The number is the version of all that is in records.
-constexpr std::string_view kMagic = "pingloom analytics 2\n";
+constexpr std::string_view kMagic = "pingloom analytics 3\n";
+// Its records are the same without a season.
+constexpr std::string_view kMagicBefore = "pingloom analytics 2\n";
+static_assert(kMagic.size() == kMagicBefore.size());
 constexpr std::size_t kMaxName = 1024;  // bytes
 constexpr std::size_t kFrame = 2 * sizeof(std::uint32_t);
 
@@ -89,7 +92,9 @@ Result<bool> readWatchFile(const std::filesystem::path& path,
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return makeErrnoError(path.string(), "cannot open", errno);
   std::string bytes;
-  if (!readBytes(file.get(), bytes, kMagic.size()) || bytes != kMagic) {
+  const bool known =
+      readBytes(file.get(), bytes, kMagic.size()) && (bytes == kMagic || bytes == kMagicBefore);
+  if (!known) {
     return makeError(path.string(), "was not written by this version of the collector");
   }
   bool whole = true;

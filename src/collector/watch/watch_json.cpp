@@ -19,7 +19,8 @@ Json deviationJson(const Deviation& deviation) {
           {"statistic", deviation.statistic},
           {"score", deviation.score},
           {"value", deviation.value},
-          {"peers", deviation.peers ? Json(*deviation.peers) : Json(nullptr)}};
+          {"peers", deviation.peers ? Json(*deviation.peers) : Json(nullptr)},
+          {"usual", deviation.usual ? Json(*deviation.usual) : Json(nullptr)}};
 }
 
 Json eventJson(const WatchEvent& event) {

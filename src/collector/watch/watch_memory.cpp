@@ -46,7 +46,7 @@ void MetricMemory::state(StateArchive& archive) {
 }
 
 void writeMemory(MetricMemories metrics, SubspaceDetector& detector, analytics::Replica& replica,
-                 std::string& out) {
+                 analytics::Season* season, std::string& out) {
   StateArchive archive(out);
   auto count = static_cast<std::uint32_t>(metrics.size());
   archive(count);
@@ -54,6 +54,9 @@ void writeMemory(MetricMemories metrics, SubspaceDetector& detector, analytics::
   SubspaceSettings settings = detector.settings();
   settingsState(archive, settings);
   archive(detector, replica);
+  bool seasonal = season != nullptr;
+  archive(seasonal);
+  if (seasonal) archive(*season);
 }
 
 std::optional<WatchMemory> readMemory(std::string_view bytes, const SubspaceSettings& settings) {
@@ -65,12 +68,21 @@ std::optional<WatchMemory> readMemory(std::string_view bytes, const SubspaceSett
   settingsState(archive, written);
   SubspaceSettings wanted = settings;
   wanted.learned = wanted.learned && written.learned;
+  written.season = wanted.season;
   if (!archive.ok() || written != wanted || !SubspaceDetector::check(written, features)) {
     return std::nullopt;
   }
   WatchMemory memory{std::move(metrics), SubspaceDetector(features, written),
-                     analytics::Replica(features)};
+                     analytics::Replica(features), nullptr};
   archive(memory.detector, memory.replica);
+  // A memory of version 2 ends here.
+  bool seasonal = false;
+  if (archive.left() > 0) archive(seasonal);
+  if (seasonal && archive.ok()) {
+    memory.season =
+        std::make_unique<analytics::Season>(std::vector<bool>(features), written.relearn_after);
+    archive(*memory.season);
+  }
   archive.require(archive.left() == 0);
   if (!archive.ok()) return std::nullopt;
   return memory;

@@ -6,12 +6,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "collector/analytics/peer_group.h"
+#include "collector/analytics/season.h"
 #include "collector/analytics/state_archive.h"
 #include "collector/analytics/subspace_detector.h"
 
@@ -37,13 +39,15 @@ struct WatchMemory {
   MetricMemories metrics;
   analytics::SubspaceDetector detector;
   analytics::Replica replica;
+  std::unique_ptr<analytics::Season> season;  // nullptr if there is none
 };
 
-// Appends what is known to `out`.
+// Appends what is known to `out`. There may be no season.
 void writeMemory(MetricMemories metrics, analytics::SubspaceDetector& detector,
-                 analytics::Replica& replica, std::string& out);
+                 analytics::Replica& replica, analytics::Season* season, std::string& out);
 // Returns nullopt if the bytes are damaged, or were learned with other settings than `settings`. A
-// memory without history is taken although `settings` want a learned model.
+// memory without history is taken although `settings` want a learned model, and one without a
+// season, as the version before 3 has it, although they want a season.
 std::optional<WatchMemory> readMemory(std::string_view bytes,
                                       const analytics::SubspaceSettings& settings);
 

@@ -143,6 +143,7 @@ std::unique_ptr<OwnerWatch> Watcher::remove(Entry& entry) {
   if (entry.watch == nullptr) return nullptr;
   features_ -= entry.watch->features();
   history_features_ -= entry.watch->historyFeatures();
+  seasons_ -= entry.watch->hasSeason() ? 1 : 0;
   exported_ += entry.watch->sampler().exported();
   suppressed_ += entry.watch->sampler().suppressed();
   return std::move(entry.watch);
@@ -217,18 +218,21 @@ void Watcher::makeWatch(Entry& entry, const PagesOfOwner& pages, std::size_t num
   for (const PageView* page : pages) features += PageFeatures::countOf(page->info->schema);
   const bool learned = makeRoom(features);
   if (features <= kMaxFeatures - features_) {
-    entry.watch = OwnerWatch::make(pages, settings_, learned);
+    entry.watch = OwnerWatch::make(pages, settings_, learned, seasons_ < kMaxSeasons);
   }
   if (entry.watch == nullptr) return;
   if (before) entry.watch->takeOver(std::move(*before));
   features_ += entry.watch->features();
   history_features_ += entry.watch->historyFeatures();
+  seasons_ += entry.watch->hasSeason() ? 1 : 0;
 }
 
 void Watcher::takeSample(Entry& entry, const PagesOfOwner& pages) {
   std::vector<WatchEvent> events;
   ++entry.unread;
-  if (entry.watch->observe(pages, events)) entry.unread = 0;
+  // A page's time is monotonic.
+  const Instant now = Instant::now();
+  if (entry.watch->observe(pages, events, now.utc - now.mono)) entry.unread = 0;
   log(entry, std::move(events));
 }
 

@@ -4,7 +4,8 @@
 // outlives its restarts (watch_shelf.h), and those of the collector (watch_file.h): a thread of its
 // own saves it every kSaveEvery, and the destructor once more. Bounds: kMaxFeatures features are
 // watched (about 200 MB), and groups beyond that are only counted; kMaxHistoryFeatures have a
-// history (about 180 MB more), and groups beyond that no learned model; kMaxEvents events are kept.
+// history (about 180 MB more), and groups beyond that no learned model; kMaxSeasons groups have a
+// season (about 60 MB, and 72 bytes for each feature); kMaxEvents events are kept.
 //
 // Models are fitted on the same thread, in slices of a few milliseconds and for kFitShare of its
 // time, one group after the other. So a model has one owner, and neither readers nor HTTP wait.
@@ -42,6 +43,7 @@ class Watcher {
   static constexpr std::size_t kMaxFeatures = 200'000;
   static constexpr std::size_t kMaxEvents = 1000;
   static constexpr std::size_t kMaxHistoryFeatures = 10'000;
+  static constexpr std::size_t kMaxSeasons = 10'000;
   static constexpr double kFitShare = 0.05;  // of a core
   static constexpr Nanos kSaveEvery = 10 * kMinute;
 
@@ -109,6 +111,7 @@ class Watcher {
   bool stop_ = false;
   std::map<GroupKey, Entry> groups_;
   std::size_t features_ = 0, history_features_ = 0;  // without those on the shelf
+  std::size_t seasons_ = 0;
   WatchShelf shelf_;
   PeerWatch peers_;
   GroupKey fitted_;  // the group whose model was fitted last

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "watched_page.h"
 
 namespace pingloom::collector::owner_watch_test {
@@ -159,6 +162,82 @@ TEST(OwnerWatch, whatItKnowsIsWrittenAndRead) {
   for (int i = 0; i < 10; ++i) next->observe(page.next(20, 3), events);
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].metric, "depth{queue=3}");
+}
+
+// Each sample is ten seconds after the one before.
+struct SeasonalWatch {
+  void samples(int count, std::uint64_t jobs) {
+    for (int i = 0; i < count; ++i) {
+      page.view().read += 9 * kSecond;
+      watch->observe(page.next(jobs + static_cast<std::uint64_t>(i % 7)), events, kAhead);
+    }
+  }
+  std::vector<WatchEvent> ofSeason() const {
+    std::vector<WatchEvent> found;
+    std::copy_if(events.begin(), events.end(), std::back_inserter(found),
+                 [](const WatchEvent& event) { return event.statistic == "season"; });
+    return found;
+  }
+  static constexpr int kDay = 8640;
+  static constexpr Nanos kAhead = 20'000 * kDay * 10 * kSecond;
+  WatchSettings settings = quickSettings();
+  WatchedPage page;
+  std::unique_ptr<OwnerWatch> watch = OwnerWatch::make(page.next(0), settings);
+  std::vector<WatchEvent> events;
+};
+
+TEST(OwnerWatch, trafficBelowThatOfFormerDaysIsNamedWithTheUsual) {
+  SeasonalWatch seasonal;
+  seasonal.samples(4 * SeasonalWatch::kDay, 200);
+  EXPECT_THAT(seasonal.ofSeason(), testing::IsEmpty());
+  seasonal.samples(60, 100);
+  const auto began = seasonal.ofSeason();
+  ASSERT_EQ(began.size(), 1U);
+  EXPECT_TRUE(began[0].began);
+  EXPECT_EQ(began[0].kind, "anomaly");
+  EXPECT_EQ(began[0].metric, "jobs_total");
+  ASSERT_EQ(began[0].deviations.size(), 1U);
+  const Deviation& low = began[0].deviations[0];
+  EXPECT_EQ(low.statistic, "season");
+  EXPECT_LT(low.score, -1);
+  ASSERT_TRUE(low.usual);
+  EXPECT_NEAR(*low.usual, 20.3, 1);
+  EXPECT_LT(low.value, 16);
+  EXPECT_TRUE(seasonal.watch->anomalous());
+  seasonal.samples(120, 200);
+  ASSERT_EQ(seasonal.ofSeason().size(), 2U);
+  EXPECT_FALSE(seasonal.ofSeason()[1].began);
+}
+
+TEST(OwnerWatch, theSeasonIsWrittenAndMayBeMissingOrSwitchedOff) {
+  SeasonalWatch seasonal;
+  seasonal.samples(4 * SeasonalWatch::kDay, 200);
+  std::string bytes;
+  seasonal.watch->write(bytes);
+  auto memory = readMemory(bytes, seasonal.settings.subspace);
+  ASSERT_TRUE(memory && memory->season);
+  auto next = OwnerWatch::make({&seasonal.page.view()}, seasonal.settings);
+  next->takeOver(std::move(*memory));
+  seasonal.watch = std::move(next);
+  seasonal.samples(60, 100);
+  EXPECT_EQ(seasonal.ofSeason().size(), 1U);
+
+  WatchSettings without = seasonal.settings;
+  without.subspace.season = false;
+  next = OwnerWatch::make({&seasonal.page.view()}, without);
+  EXPECT_FALSE(next->hasSeason());
+  memory = readMemory(bytes, without.subspace);
+  ASSERT_TRUE(memory) << "the rest is the same";
+  next->takeOver(std::move(*memory));
+  EXPECT_EQ(next->state(), analytics::GroupState::kQuiet);
+  std::string old;
+  next->write(old);
+  old.pop_back();  // version 2 did not say that there is none
+  memory = readMemory(old, seasonal.settings.subspace);
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->season, nullptr);
+  EXPECT_FALSE(
+      OwnerWatch::make({&seasonal.page.view()}, seasonal.settings, true, false)->hasSeason());
 }
 
 TEST(OwnerWatch, isNotMadeForWhatHasNoMetricsOrTooMany) {

@@ -60,6 +60,18 @@ TEST_F(WatchFileTest, HasWhatWasAdded) {
   }
 }
 
+TEST_F(WatchFileTest, OneOfTheVersionBeforeIsRead) {
+  ASSERT_TRUE(bytes.starts_with("pingloom analytics 3\n"));
+  std::string before = bytes;
+  before[before.find('3')] = '2';
+  const auto whole = read(before);
+  ASSERT_TRUE(whole);
+  EXPECT_TRUE(*whole);
+  EXPECT_EQ(records.size(), 3U);
+  before[before.find('2')] = '1';
+  EXPECT_FALSE(read(before));
+}
+
 TEST_F(WatchFileTest, ADamagedRecordIsLeftOut) {
   std::string damaged = bytes;
   damaged[damaged.find("host-1")] = 'g';

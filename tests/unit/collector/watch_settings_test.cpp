@@ -38,7 +38,7 @@ TEST(WatchSettings, ofTheDetectorForAllAndForOne) {
       "{ applications: { queue: { factor: 8, samples: 2 } , 'my app': {} },"
       " detector: { directions: 16, max_rank: 4, shared: 1.5, warm_up: 300, half_life: 3600.5,"
       " factor: 6, pace: 0.001, memory: 10, samples: 3, of: 7, evidence: 2.5, relearn_after: 100,"
-      " learned: false } }");
+      " learned: false, season: false } }");
   analytics::SubspaceSettings all;
   all.directions = 16;
   all.max_rank = 4;
@@ -52,6 +52,7 @@ TEST(WatchSettings, ofTheDetectorForAllAndForOne) {
   all.evidence = 2.5;
   all.relearn_after = 100;
   all.learned = false;
+  all.season = false;
   EXPECT_EQ(settings.subspace, all);
   EXPECT_EQ(settings.subspaceOf("other"), all);
   EXPECT_EQ(settings.subspaceOf("my app"), all);
