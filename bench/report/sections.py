@@ -200,4 +200,6 @@ SECTIONS = [
                    **{f"{shape} | the detector | false alarms a quiet hour": "<= 0.3"
                       for shape in ("cold", "cold, no incidents", "after a day", "after a day, no incidents")},
                    **{f"stationary histograms | {count} | false alarms": "<= 0" for count in (1, 4)}}),
+    Section("analytics_season", f"{BIN}/analytics_season", "--runs 1 --days 5", 1800, full="--runs 1",
+            targets=("analytics_season",)),
 ]
