@@ -123,6 +123,7 @@ PageAnomaly anomalyOf(const Json& json) {
   anomaly.score = numberOf(member(json, "score"));
   anomaly.value = numberOf(member(json, "value"));
   anomaly.peers = numberOf(member(json, "peers"));
+  anomaly.usual = numberOf(member(json, "usual"));
   return anomaly;
 }
 

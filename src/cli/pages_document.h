@@ -51,6 +51,7 @@ struct PageAnomaly {
   std::optional<double> score;
   std::optional<double> value;
   std::optional<double> peers;  // the median of its replicas, if it was compared with them
+  std::optional<double> usual;  // at this time of former days, if it was compared with them
 };
 
 struct PagesAgent {

@@ -131,6 +131,7 @@ std::string anomalyText(const PageAnomaly& anomaly) {
   std::string text = fmt::format("anomaly: {} (pid {}): {} is {}", orDash(anomaly.application),
                                  anomaly.process, orDash(anomaly.metric), number(anomaly.value));
   if (anomaly.peers) text += fmt::format(", that of its peers {}", number(anomaly.peers));
+  if (anomaly.usual) text += fmt::format(", usual at this time {}", number(anomaly.usual));
   return text +
          fmt::format(" ({}, score {:.2f})", orDash(anomaly.statistic), anomaly.score.value_or(0));
 }

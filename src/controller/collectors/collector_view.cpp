@@ -93,11 +93,21 @@ std::optional<ViewJson> picked(const ViewJson& from, std::span<const KnownMember
   return made;
 }
 
+// Collectors of earlier versions do not say what is usual.
+std::optional<ViewJson> deviationOf(const ViewJson& from) {
+  auto made = picked(from, kDeviation);
+  if (!made) return std::nullopt;
+  const auto usual = from.find("usual");
+  const bool known = usual != from.end() && fits(*usual, Kind::kNumberOrNull);
+  (*made)["usual"] = known ? *usual : ViewJson(nullptr);
+  return made;
+}
+
 std::optional<CollectorRecord> applicationOf(const ViewJson& from) {
   auto made = picked(from, kApplication);
   if (!made) return std::nullopt;
   const auto deviation = from.find("deviation");
-  auto largest = deviation == from.end() ? std::nullopt : picked(*deviation, kDeviation);
+  auto largest = deviation == from.end() ? std::nullopt : deviationOf(*deviation);
   (*made)["deviation"] = largest ? std::move(*largest) : ViewJson(nullptr);
   return CollectorRecord{(*made)["host"].get<std::string>(), 0, jsonLine(*made)};
 }
@@ -112,7 +122,7 @@ std::optional<CollectorRecord> eventOf(const ViewJson& from) {
   if (listed != from.end() && listed->is_array()) {
     for (const auto& deviation : *listed) {
       if (deviations.size() == CollectorRecords::kMaxDeviations) break;
-      if (auto kept = picked(deviation, kDeviation)) deviations.push_back(std::move(*kept));
+      if (auto kept = deviationOf(deviation)) deviations.push_back(std::move(*kept));
     }
   }
   (*made)["deviations"] = std::move(deviations);

@@ -162,7 +162,8 @@ TEST(PagesDocument, takesAnomalies) {
                                        {"statistic", "peers"},
                                        {"score", 3},
                                        {"value", 0.9},
-                                       {"peers", nullptr}},
+                                       {"peers", nullptr},
+                                       {"usual", 0.3}},
                                       5};
   const auto document = readPagesDocument(answer, 0).value();
   ASSERT_EQ(document[0].anomalies.size(), 2U);
@@ -174,6 +175,7 @@ TEST(PagesDocument, takesAnomalies) {
   EXPECT_EQ(anomaly.score, 3);
   EXPECT_EQ(anomaly.value, 0.9);
   EXPECT_EQ(anomaly.peers, std::nullopt);
+  EXPECT_EQ(anomaly.usual, 0.3);
   EXPECT_EQ(document[0].anomalies[1].metric, "");
 }
 

@@ -103,10 +103,14 @@ TEST(PagesReport, warningsFollowTheTable) {
 
 TEST(PagesReport, anomaliesFollowTheTable) {
   auto document = twoPages();
-  document[0].anomalies = {{"trainer", "7", "step_seconds p99", "peers", 3.25, 0.9, 0.3},
-                           {"trainer", "7", "depth", "peak", -2, 1, std::nullopt}};
+  document[0].anomalies = {{"trainer", "7", "step_seconds p99", "peers", 3.25, 0.9, 0.3, {}},
+                           {"trainer", "7", "calls rate", "season", -1.5, 40, {}, 90},
+                           {"trainer", "7", "depth", "peak", -2, 1, std::nullopt, {}}};
   const auto lines = texts(pagesLines(document, {}));
   EXPECT_EQ(lines.at(lines.size() - 2),
+            "anomaly: trainer (pid 7): calls rate is 40, usual at this time 90 (season, score "
+            "-1.50)");
+  EXPECT_EQ(lines.at(lines.size() - 3),
             "anomaly: trainer (pid 7): step_seconds p99 is 0.9, that of its peers 0.3 (peers, "
             "score 3.25)");
   EXPECT_EQ(lines.back(), "anomaly: trainer (pid 7): depth is 1 (peak, score -2.00)");

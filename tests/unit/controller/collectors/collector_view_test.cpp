@@ -57,11 +57,26 @@ TEST(CollectorView, KeepsWhatIsKnownOfAnApplication) {
   auto expected = application("gpu-1");
   expected.erase("extra");
   expected.erase("agent");
+  expected["deviation"]["usual"] = nullptr;  // a collector of an earlier version does not say it
   EXPECT_EQ(Json::parse(record.json), expected);
   ASSERT_EQ(parsed->anomalies.size(), 1U);
   EXPECT_EQ(parsed->anomalies[0].host, "gpu-1");
   EXPECT_EQ(parsed->anomalies[0].metric, "step_seconds");
   EXPECT_EQ(parsed->anomalies[0].peers, 0.01);
+}
+
+TEST(CollectorView, KeepsWhatIsUsualAtThisTimeIfItIsANumber) {
+  for (const auto& [told, kept] :
+       std::vector<std::pair<Json, Json>>{{90.5, 90.5}, {nullptr, nullptr}, {"90", nullptr}}) {
+    auto from = application("gpu-1");
+    from["deviation"]["usual"] = told;
+    const auto parsed =
+        parseApplications(Json{{"watched", true}, {"events", 0}, {"applications", {from}}}.dump());
+    ASSERT_TRUE(parsed);
+    ASSERT_EQ(parsed->applications.records.size(), 1U);
+    const Json record = Json::parse(parsed->applications.records.front().json);
+    EXPECT_EQ(record["deviation"]["usual"], kept);
+  }
 }
 
 TEST(CollectorView, RefusesWhatIsMalformedOneByOne) {
