@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
@@ -24,24 +25,32 @@ inline constexpr auto kFours = [] {
   return text;
 }();
 
-// Writes a number below 10,000. It always writes four bytes, of which the number's digits count.
-inline char* writeFour(char* out, std::uint32_t number) {
-  const std::size_t digits = std::size_t{1} + (number >= 10) + (number >= 100) + (number >= 1000);
-  std::memcpy(out, &kFours[4 * number + 4 - digits], 4);
-  return out + digits;
+// The four digits of a number below 10,000, the first one in the lowest byte.
+inline std::uint64_t fourOf(std::uint32_t number) {
+  std::uint32_t text = 0;
+  std::memcpy(&text, &kFours[std::size_t{4} * number], 4);
+  return text;
 }
 
 }  // namespace decimal
 
 // Returns the end of the text. REQUIRES: room for kMaxDecimalBytes, all of which may be written.
+// It does not branch on the number of digits, which no processor can predict.
 inline char* writeDecimal(char* out, std::uint64_t number) {
-  constexpr std::uint64_t kFour = 10'000;
-  if (number >= kFour * kFour) return std::to_chars(out, out + kMaxDecimalBytes, number).ptr;
-  const auto low = static_cast<std::uint32_t>(number % kFour);
-  if (number < kFour) return decimal::writeFour(out, low);
-  out = decimal::writeFour(out, static_cast<std::uint32_t>(number / kFour));
-  std::memcpy(out, &decimal::kFours[std::size_t{4} * low], 4);
-  return out + 4;
+  static_assert(std::endian::native == std::endian::little, "the first digit is the lowest byte");
+  constexpr std::uint32_t kFour = 10'000;
+  if (number >= std::uint64_t{kFour} * kFour) {
+    return std::to_chars(out, out + kMaxDecimalBytes, number).ptr;
+  }
+  const auto eight = static_cast<std::uint32_t>(number);
+  const std::uint64_t text = decimal::fourOf(eight / kFour) | decimal::fourOf(eight % kFour) << 32;
+  // The last digit is written even if it is 0.
+  constexpr std::uint64_t kZeros = 0x30303030'30303030;
+  constexpr std::uint64_t kLastDigit = std::uint64_t{1} << 56;
+  const auto leading = static_cast<unsigned>(std::countr_zero((text ^ kZeros) | kLastDigit)) / 8;
+  const std::uint64_t digits = text >> 8 * leading;
+  std::memcpy(out, &digits, 8);
+  return out + 8 - leading;
 }
 
 }  // namespace pingloom::controller

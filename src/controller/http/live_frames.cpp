@@ -131,7 +131,8 @@ void appendLabels(std::string& out, const Labels& labels) {
 }
 
 // Rounds values to steps 0..kLast, which are evenly spread over the logarithm of low..high. The
-// border between two steps lies in their middle, by logarithm.
+// border between two steps lies in their middle, by logarithm. REQUIRES: a step is wider than a
+// part of an octave (below), so that at most one border lies in a part.
 template <int kLast>
 class LogScale {
  public:
@@ -140,6 +141,7 @@ class LogScale {
     for (std::size_t i = 0; i < kLast; ++i) {
       borders_[i] = low * std::exp((static_cast<double>(i) + 0.5) * step);
     }
+    borders_[kLast] = std::numeric_limits<double>::infinity();
     for (std::size_t part = 0; part < first_.size(); ++part) {
       const double least = std::bit_cast<double>((part + kMin) << kShift);
       first_[part] = static_cast<std::uint8_t>(
@@ -148,23 +150,22 @@ class LogScale {
   }
 
   // Returns the number of borders that are not above the value. It is fast enough for millions of
-  // cells: the value's part of an octave gives the first candidate, and a comparison or two find
-  // the step.
+  // cells: the value's part of an octave gives the first candidate, and one comparison, which is
+  // not a branch, finds the step.
   std::uint8_t stepOf(double value) const {
     const std::uint64_t part = std::bit_cast<std::uint64_t>(value) >> kShift;
     if (part < kMin) return 0;
     if (part - kMin >= first_.size()) return kLast;
-    int step = first_[part - kMin];
-    while (step < kLast && value >= borders_[static_cast<std::size_t>(step)]) ++step;
-    return static_cast<std::uint8_t>(step);
+    const std::uint8_t step = first_[part - kMin];
+    return static_cast<std::uint8_t>(step + (value >= borders_[step] ? 1 : 0));
   }
 
  private:
-  // Octaves from 2^-16 on have 8 parts each: sign, exponent and 3 bits of the mantissa.
-  static constexpr int kShift = 49;
-  static constexpr std::uint64_t kMin = (1023 - 16) * 8;
-  std::array<double, kLast> borders_;
-  std::array<std::uint8_t, 64 * 8> first_;  // the number of borders below all values of a part
+  // Octaves from 2^-16 on have 32 parts each: sign, exponent and 5 bits of the mantissa.
+  static constexpr int kShift = 47;
+  static constexpr std::uint64_t kMin = (1023 - 16) * 32;
+  std::array<double, kLast + 1> borders_;
+  std::array<std::uint8_t, 64 * 32> first_;  // the number of borders below all values of a part
 };
 
 template <typename T>

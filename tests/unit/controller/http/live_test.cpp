@@ -85,6 +85,19 @@ TEST(LiveFrames, EveryCodeIsTheNearestToItsTime) {
   }
 }
 
+// As docs/http-api.md has it: 10^(4 (c - 2) / 253 - 4), and half a step to either side.
+TEST(LiveFrames, EveryCodeIsTheNearestToItsRatio) {
+  Row row = SmallBoard::measured(0);
+  row.sent = 1'000'000'000;
+  for (int code = 3; code < 255; ++code) {
+    for (const double off : {-0.49, 0.0, 0.49}) {
+      row.lost = static_cast<std::uint32_t>(
+          std::lround(row.sent * std::pow(10, 4 * (code - 2 + off) / 253 - 4)));
+      EXPECT_EQ(liveValue(metric("loss"), &row), code) << row.lost;
+    }
+  }
+}
+
 TEST(LiveRows, AreMadeAnewForAnotherSnapshotAndMetric) {
   SmallBoard small;
   small.publishPlan();
