@@ -12,14 +12,24 @@ bool canBeJudged(const std::optional<PairState>& state) {
          *state != PairState::kAgentDown;
 }
 
+// Returns the first address from `at` on that is not below `address`. Its steps grow, because it
+// may be the next address or far away.
+using Place = plan::AddressList::const_iterator;
+Place notBelow(const IpAddress& address, Place at, Place end) {
+  std::ptrdiff_t step = 1;
+  for (; step < end - at && at[step - 1] < address; step *= 2) at += step;
+  return std::lower_bound(at, at + std::min(step, end - at), address);
+}
+
 // Writes the severity of each destination of the grid. Both lists ascend.
 void spread(const SourceSeverities& severities, const ProbeGrid& grid, std::vector<Severity>& out) {
-  auto other = severities.others.begin();
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const IpAddress& destination = grid.destinations[i];
-    while (other != severities.others.end() && other->first < destination) ++other;
-    const bool named = other != severities.others.end() && other->first == destination;
-    out[i] = named ? other->second : severities.usual;
+  std::fill(out.begin(), out.end(), severities.usual);
+  const auto& destinations = grid.destinations;
+  auto at = destinations.begin();
+  for (const auto& [address, severity] : severities.others) {
+    at = notBelow(address, at, destinations.end());
+    if (at == destinations.end()) return;
+    if (*at == address) out[static_cast<std::size_t>(at++ - destinations.begin())] = severity;
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "controller/history/event_queue.h"
 #include "controller/history/history.h"
 #include "controller/history/ledger.h"
@@ -90,6 +92,35 @@ TEST_F(PastSeveritiesTest, APairThatCouldNotBeJudgedHasNone) {
   record(kUtc, Severity::kDown, Severity::kOk);
   EXPECT_EQ(shown(kUtc, kUtc + kWindow, PairState::kAgentDown), "none ok");
   EXPECT_EQ(shown(kUtc, kUtc + kWindow, PairState::kStale), "none ok");
+}
+
+// Destinations that a record names may be next to each other, far apart, or not in the grid.
+TEST_F(PastSeveritiesTest, NamedDestinationsAreFoundAmongMany) {
+  constexpr std::uint32_t kMany = 3'000;
+  grid_.destinations.clear();
+  for (std::uint32_t i = 0; i < kMany; ++i) {
+    grid_.destinations.push_back(IpAddress::fromV4(0x0a000002 + 2 * i));
+  }
+  std::mt19937 random(5);
+  for (const std::uint32_t one_in : {1U, 2U, 50U, 1'000U, 10'000U}) {
+    SeverityRecord record{kUtc + one_in * kWindow, "mesh", kSource, {}};
+    record.content = {static_cast<char>(Severity::kOk)};
+    for (std::uint32_t i = 0; i < 2 * kMany; ++i) {
+      if (random() % one_in != 0) continue;
+      record.content += static_cast<char>(Severity::kSlow);
+      record.content += IpAddress::fromV4(0x0a000002 + i).wire();
+    }
+    ASSERT_TRUE(ledger_->record({}, {}, {}, {&record, 1}));
+    const auto history = History::open(history_.place());
+    auto past = PastSeverities::open((*history)->database());
+    std::vector<Judged> judged;
+    ASSERT_TRUE(past->worst(grid_, kSource, record.since_utc, record.since_utc + 1, judged));
+    const auto wanted = decodeSeverities(record.content);
+    ASSERT_EQ(judged.size(), kMany);
+    for (std::uint32_t i = 0; i < kMany; ++i) {
+      ASSERT_EQ(judged[i].severity, wanted->of(grid_.destinations[i])) << i << ", " << one_in;
+    }
+  }
 }
 
 TEST_F(PastSeveritiesTest, ATimelineSaysTheSameOfOnePair) {
