@@ -110,13 +110,17 @@ void pastStates(const ProbeGrid& grid, const IpAddress& source,
   const bool needs_agent = needsAgent(grid.spec);
   const bool rdma = grid.spec.protocol == Protocol::kRdma;
   const Nanos until = window->endUtc() + grid.spec.timeout;
-  for (std::size_t i = 0; i < window->counts.size(); ++i) {
-    const PairCounts& counts = window->counts[i];
-    if (counts.sent == 0) continue;
+  std::size_t from = 0;
+  for (const auto& [counts, end] : window->counts) {
     // A row of several paths is their merge: if all of its pings were answered, so were theirs.
-    const bool away = needs_agent && counts.received != counts.sent &&
-                      presence.awayIn(grid.destinations[i], window->start_utc, until, rdma);
-    out[i] = countedState(counts, away);
+    const bool may_be_away = needs_agent && counts.received != counts.sent;
+    const auto there = counts.sent == 0 ? std::nullopt : std::optional(countedState(counts, false));
+    for (std::size_t i = from; i < end; ++i) {
+      const bool away = there && may_be_away &&
+                        presence.awayIn(grid.destinations[i], window->start_utc, until, rdma);
+      out[i] = away ? countedState(counts, true) : there;
+    }
+    from = end;
   }
 }
 

@@ -7,7 +7,6 @@
 namespace pingloom::controller {
 namespace {
 
-constexpr std::size_t kNoColumn = SIZE_MAX;
 static_assert(kNoFigure == PartReader::kNoSample);
 
 void addPairCounts(const PairCounts& from, PairCounts& into) {
@@ -49,24 +48,23 @@ bool PastSource::read(const PastContent& content) {
 void PastSource::findColumns(const BlockReader& block, Columns& columns) const {
   if (columns.head == block.headsRead()) return;
   columns.head = block.headsRead();
-  columns.of.clear();
-  columns.first.reset();
-  columns.end = 0;
+  auto& stretches = columns.stretches;
+  stretches.clear();
   const auto& known = grid_.destinations;
   const auto& destinations = block.destinations();
   if (destinations.empty()) return;
   auto at = std::lower_bound(known.begin(), known.end(), destinations.front());
-  const auto first = static_cast<std::size_t>(at - known.begin());
-  bool in_a_row = true;
-  for (const IpAddress& destination : destinations) {
-    while (at != known.end() && *at < destination) ++at;
-    const bool here = at != known.end() && *at == destination;
-    in_a_row = in_a_row && here &&
-               at == known.begin() + static_cast<std::ptrdiff_t>(first + columns.of.size());
-    columns.of.push_back(here ? static_cast<std::size_t>(at - known.begin()) : kNoColumn);
-    if (here) columns.end = columns.of.back() + 1;
+  for (std::size_t pair = 0; pair < destinations.size(); ++pair) {
+    while (at != known.end() && *at < destinations[pair]) ++at;
+    if (at == known.end()) return;
+    if (*at != destinations[pair]) continue;
+    const auto column = static_cast<std::size_t>(at - known.begin());
+    const bool joins = !stretches.empty() &&
+                       stretches.back().pair + stretches.back().length == pair &&
+                       stretches.back().column + stretches.back().length == column;
+    if (!joins) stretches.push_back({pair, column, 0});
+    ++stretches.back().length;
   }
-  if (in_a_row) columns.first = first;
 }
 
 void PastSource::add(const PastContent& content) {
@@ -76,45 +74,97 @@ void PastSource::add(const PastContent& content) {
   }
   if (content_.head().protocol != grid_.spec.protocol) return;
   columns_.resize(std::max(columns_.size(), content_.blocks()));
-  // All columns before this one have been written.
-  std::size_t filled = found_ ? grid_.destinations.size() : 0;
-  counts_.resize(grid_.destinations.size());
-  figures_.resize(grid_.destinations.size());
   for (std::size_t at = 0; at < content_.blocks(); ++at) {
-    BlockReader& block = content_.block(at);
-    const Columns& columns = columns_[at];
-    findColumns(block, columns_[at]);
-    if (columns.first && *columns.first >= filled) {
-      clear(filled, *columns.first);
-      block.pairCounts(counts_.data() + *columns.first);
-      readFigures(block, figures_.data() + *columns.first);
-    } else {
-      clear(filled, columns.end);
-      takeEach(block, columns);
-    }
-    filled = std::max(filled, columns.end);
+    findColumns(content_.block(at), columns_[at]);
   }
-  clear(filled, grid_.destinations.size());
+  if (!found_) {
+    counts_.clear();
+    figures_.resize(grid_.destinations.size());
+  }
+  if (!found_ && ascending()) {
+    take();
+  } else {
+    merge();
+  }
   found_ = true;
   rolled_up_ = rolled_up_ || content_.head().minute;
   window_ = {content.start_utc, content.window, counts_, figures_};
 }
 
-void PastSource::clear(std::size_t from, std::size_t end) {
-  for (; from < end; ++from) {
-    counts_[from] = {};
-    figures_[from] = kNoFigure;
+bool PastSource::ascending() const {
+  std::size_t end = 0;
+  for (std::size_t at = 0; at < content_.blocks(); ++at) {
+    for (const Stretch& stretch : columns_[at].stretches) {
+      if (stretch.column < end) return false;
+      end = stretch.column + stretch.length;
+    }
+  }
+  return true;
+}
+
+void PastSource::take() {
+  for (std::size_t at = 0; at < content_.blocks(); ++at) {
+    takeBlock(content_.block(at), columns_[at].stretches);
+  }
+  takeNothing(grid_.destinations.size());
+}
+
+void PastSource::takeBlock(BlockReader& block, const std::vector<Stretch>& stretches) {
+  block_counts_.clear();
+  block.pairCounts(block_counts_);
+  const std::size_t pairs = block.destinations().size();
+  const bool whole = stretches.size() == 1 && stretches.front().length == pairs;
+  if (whole) {
+    readFigures(block, figures_.data() + stretches.front().column);
+  } else {
+    block_figures_.resize(pairs);
+    readFigures(block, block_figures_.data());
+  }
+  auto run = block_counts_.begin();
+  for (const Stretch& stretch : stretches) {
+    takeNothing(stretch.column);
+    if (!whole) {
+      std::copy_n(block_figures_.data() + stretch.pair, stretch.length,
+                  figures_.data() + stretch.column);
+    }
+    const std::size_t end = stretch.pair + stretch.length;
+    for (std::size_t pair = stretch.pair; pair < end;) {
+      while (run->end <= pair) ++run;
+      const std::size_t until = std::min(run->end, end);
+      appendRun(run->counts, until - pair, counts_);
+      pair = until;
+    }
   }
 }
 
-void PastSource::takeEach(BlockReader& block, const Columns& columns) {
-  block_counts_.resize(columns.of.size());
-  block_figures_.resize(columns.of.size());
-  block.pairCounts(block_counts_.data());
-  readFigures(block, block_figures_.data());
-  for (std::size_t pair = 0; pair < columns.of.size(); ++pair) {
-    if (columns.of[pair] != kNoColumn) take(pair, columns.of[pair]);
+void PastSource::takeNothing(std::size_t until) {
+  const std::size_t from = counts_.empty() ? 0 : counts_.back().end;
+  std::fill(figures_.begin() + static_cast<std::ptrdiff_t>(from),
+            figures_.begin() + static_cast<std::ptrdiff_t>(until), kNoFigure);
+  appendRun({}, until - from, counts_);
+}
+
+void PastSource::merge() {
+  if (!found_) takeNothing(grid_.destinations.size());
+  merged_.clear();
+  for (const CountRun& run : counts_) merged_.resize(run.end, run.counts);
+  for (std::size_t at = 0; at < content_.blocks(); ++at) {
+    BlockReader& block = content_.block(at);
+    block_counts_.clear();
+    block.pairCounts(block_counts_);
+    block_figures_.resize(block.destinations().size());
+    readFigures(block, block_figures_.data());
+    auto run = block_counts_.begin();
+    for (const Stretch& stretch : columns_[at].stretches) {
+      for (std::size_t i = 0; i < stretch.length; ++i) {
+        const std::size_t pair = stretch.pair + i;
+        while (run->end <= pair) ++run;
+        mergePair(run->counts, block_figures_[pair], stretch.column + i);
+      }
+    }
   }
+  counts_.clear();
+  for (const PairCounts& counts : merged_) appendRun(counts, 1, counts_);
 }
 
 // Reads the figures of all destinations of the block.
@@ -141,16 +191,14 @@ void PastSource::readFigures(BlockReader& block, std::uint64_t* out) {
   block.percentiles(*part_, percent, out);
 }
 
-void PastSource::take(std::size_t pair, std::size_t column) {
-  const PairCounts& counts = block_counts_[pair];
-  const std::uint64_t figure = block_figures_[pair];
+void PastSource::mergePair(const PairCounts& counts, std::uint64_t figure, std::size_t column) {
   std::uint64_t& shown = figures_[column];
-  if (counts_[column].sent == 0) {
-    counts_[column] = counts;
+  if (merged_[column].sent == 0) {
+    merged_[column] = counts;
     shown = figure;
     return;
   }
-  addPairCounts(counts, counts_[column]);
+  addPairCounts(counts, merged_[column]);
   if (figure == kNoFigure) return;
   const bool smaller = shown == kNoFigure || figure_.statistic == &Summary::min;
   shown = smaller ? std::min(shown, figure) : std::max(shown, figure);

@@ -26,8 +26,8 @@ constexpr std::uint64_t kNoFigure = UINT64_MAX;
 struct PastWindow {
   Nanos start_utc = 0;
   Nanos length = 0;
-  // Each has one element for each destination of the grid.
-  std::span<const PairCounts> counts;      // sent == 0: no row
+  // Each covers all destinations of the grid.
+  std::span<const CountRun> counts;        // sent == 0: no row
   std::span<const std::uint64_t> figures;  // kNoFigure: there is none
 
   Nanos endUtc() const { return start_utc + length; }
@@ -50,20 +50,27 @@ class PastSource {
   std::uint64_t damaged() const { return damaged_; }
 
  private:
-  // The columns of the grid that a block's pairs belong to.
+  // Consecutive pairs of a block that belong to consecutive columns of the grid. Other pairs of the
+  // block belong to none.
+  struct Stretch {
+    std::size_t pair = 0;    // the first one
+    std::size_t column = 0;  // that of the first one
+    std::size_t length = 0;
+  };
   struct Columns {
-    std::vector<std::size_t> of;       // for each pair
-    std::optional<std::size_t> first;  // the first column, if they are consecutive
-    std::size_t end = 0;               // one past the last column
-    std::uint64_t head = 0;            // the reader's headsRead() that they were found for
+    std::vector<Stretch> stretches;
+    std::uint64_t head = 0;  // the reader's headsRead() that they were found for
   };
 
   bool read(const PastContent& content);
   void findColumns(const BlockReader& block, Columns& columns) const;
+  bool ascending() const;  // whether no column of the content is there twice
   void readFigures(BlockReader& block, std::uint64_t* out);
-  void clear(std::size_t from, std::size_t end);  // empties these columns
-  void takeEach(BlockReader& block, const Columns& columns);
-  void take(std::size_t pair, std::size_t column);
+  void take();  // takes the content as it is
+  void takeBlock(BlockReader& block, const std::vector<Stretch>& stretches);
+  void takeNothing(std::size_t until);  // up to this column
+  void merge();                         // adds the content to what is there
+  void mergePair(const PairCounts& counts, std::uint64_t figure, std::size_t column);
 
   const ProbeGrid& grid_;
   const PastFigure figure_;
@@ -73,10 +80,11 @@ class PastSource {
   bool found_ = false;
   bool rolled_up_ = false;
   PastWindow window_;
-  std::vector<PairCounts> counts_;
+  std::vector<CountRun> counts_;
   std::vector<std::uint64_t> figures_;
-  std::vector<PairCounts> block_counts_;  // by pair, of a block that is not taken as a whole
-  std::vector<std::uint64_t> block_figures_;
+  std::vector<CountRun> block_counts_;
+  std::vector<std::uint64_t> block_figures_;  // used if not all pairs of the block are in a row
+  std::vector<PairCounts> merged_;            // by column
   std::uint64_t damaged_ = 0;
 };
 

@@ -102,19 +102,21 @@ MetricValue Metric::of(const Row* row) const {
 }
 
 void Metric::of(const PastWindow& window, std::vector<MetricValue>& out) const {
-  const auto counts = window.counts;
-  out.resize(counts.size());
-  MetricValue* const values = out.data();
-  if (isRatio()) {
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      values[i] = counts[i].sent == 0 ? MetricValue() : ratioIn(counts[i]);
-    }
-    return;
-  }
   const std::uint64_t* const figures = window.figures.data();
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const bool measured = counts[i].sent != 0 && figures[i] != kNoFigure;
-    values[i] = measured ? MetricValue{figures[i], 1} : MetricValue();
+  out.resize(window.figures.size());
+  MetricValue* const values = out.data();
+  std::size_t from = 0;
+  for (const auto& [counts, end] : window.counts) {
+    if (counts.sent == 0) {
+      std::fill(values + from, values + end, MetricValue());
+    } else if (isRatio()) {
+      std::fill(values + from, values + end, ratioIn(counts));
+    } else {
+      for (std::size_t i = from; i < end; ++i) {
+        values[i] = figures[i] != kNoFigure ? MetricValue{figures[i], 1} : MetricValue();
+      }
+    }
+    from = end;
   }
 }
 

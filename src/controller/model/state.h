@@ -41,8 +41,9 @@ struct PairCounts {
   // 1: some exchange has a network time. It is as wide as the others so that the struct has no
   // padding, around which compilers copy in slow pieces.
   std::uint32_t timed = 0;
+
+  bool operator==(const PairCounts&) const = default;
 };
-static_assert(sizeof(PairCounts) == 32, "a past grid moves one of these for each pair");
 PairCounts countsOf(const Row& row);
 
 // Pure; any thread. It is inline because it is called for millions of pairs at a time.

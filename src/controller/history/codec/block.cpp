@@ -181,13 +181,19 @@ bool BlockReader::readCounts() {
   return section(kCounts, bytes_[kCounts]) && counts_.read(bytes_[kCounts], destinations_.size());
 }
 
-void BlockReader::pairCounts(PairCounts* out) const {
-  if (!network_read_) return counts_.counts(true, out);
-  const auto same = parts_[0].sameCount();
-  counts_.counts(same.value_or(0) > 0, out);
-  if (same) return;
-  for (std::size_t i = 0; i < destinations_.size(); ++i)
-    out[i].timed = sampleCount(0, i) > 0 ? 1 : 0;
+void BlockReader::pairCounts(std::vector<CountRun>& out) {
+  const std::size_t pairs = destinations_.size();
+  marks_.assign(pairs, 0);
+  counts_.markChanges(marks_.data());
+  if (network_read_) parts_[0].markChanges(marks_.data());
+  for (std::size_t pair = 0; pair < pairs;) {
+    PairCounts counts = counts_.counts(pair);
+    counts.timed = !network_read_ || sampleCount(0, pair) > 0 ? 1 : 0;
+    const auto next = marks_.begin() + static_cast<std::ptrdiff_t>(pair) + 1;
+    const auto end = static_cast<std::size_t>(std::find(next, marks_.end(), 1) - marks_.begin());
+    appendRun(counts, end - pair, out);
+    pair = end;
+  }
 }
 
 bool BlockReader::readAll() {

@@ -74,8 +74,8 @@ class BlockReader {
   void counts(std::size_t pair, Row& row) const { counts_.fill(pair, row); }
   // Whether pairCounts() needs part 0 (network), which tells what the counts do not.
   bool countsNeedNetwork() const { return !counts_.showTimed(); }
-  // REQUIRES: `out` has room for all destinations, and part 0 has been read if it is needed.
-  void pairCounts(PairCounts* out) const;
+  // Appends the counts of all destinations. REQUIRES: part 0 has been read if it is needed.
+  void pairCounts(std::vector<CountRun>& out);
   void jitter(std::uint64_t* out) const { counts_.jitter(out); }
   // As PartReader::percentiles().
   void percentiles(std::size_t part, std::uint64_t percent, std::uint64_t* out) const {
@@ -101,6 +101,7 @@ class BlockReader {
   BlockHead head_;
   plan::AddressList destinations_;
   CountReader counts_;
+  std::vector<std::uint8_t> marks_;  // by pair, 1: its counts may differ from the one before
   std::array<PartReader, kRowParts.size()> parts_;
   bool network_read_ = false;  // whether part 0 of this block has been read
 };

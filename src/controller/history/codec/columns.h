@@ -47,6 +47,15 @@ class Column {
       use([base = base_](std::size_t /*i*/) { return base; });
     }
   }
+  // Sets the marks of all numbers that are not the same as the one before.
+  void markChanges(std::uint8_t* marks) const {
+    if (same()) return;
+    read([marks, size = size_](auto number) {
+      for (std::size_t i = 1; i < size; ++i) {
+        marks[i] = static_cast<std::uint8_t>(marks[i] | (number(i) != number(i - 1) ? 1 : 0));
+      }
+    });
+  }
   bool same() const { return bytes_.empty() && numbers_.empty(); }  // all numbers are
   // The numbers themselves if each is a byte; nullptr otherwise.
   const char* bytes() const { return base_ == 0 && !bytes_.empty() ? bytes_.data() : nullptr; }

@@ -27,7 +27,21 @@ constexpr std::array<std::uint32_t PairCounts::*, 5> kPairCounts = {
     &PairCounts::unreachable};
 static_assert(kRowCounts[4] == &Row::unreachable);
 
+bool isPairCount(std::size_t column) {
+  return column < kPairCounts.size() || (column >= kReasons && column < kJitter);
+}
+
 }  // namespace
+
+void appendRun(const PairCounts& counts, std::size_t pairs, std::vector<CountRun>& runs) {
+  if (pairs == 0) return;
+  const std::size_t end = (runs.empty() ? 0 : runs.back().end) + pairs;
+  if (!runs.empty() && runs.back().counts == counts) {
+    runs.back().end = end;
+  } else {
+    runs.push_back({counts, end});
+  }
+}
 
 void encodeCounts(std::span<const Row> rows, unsigned jitter_merged, ColumnWriter& out) {
   std::vector<std::uint64_t> values(rows.size());
@@ -88,19 +102,23 @@ void CountReader::fill(std::size_t pair, Row& row) const {
 }
 
 // In nearly all blocks most columns have one number for all pairs.
-void CountReader::counts(bool timed, PairCounts* out) const {
-  PairCounts same = countsOf(same_);
-  same.timed = timed ? 1 : 0;
-  const std::size_t pairs = columns_[kJitter].size();
-  std::fill_n(out, pairs, same);
+PairCounts CountReader::counts(std::size_t pair) const {
+  PairCounts counts = countsOf(same_);
   for (const std::size_t column : differing_) {
-    const Column& values = columns_[column];
+    if (!isPairCount(column)) continue;
+    const std::uint32_t number = narrow(columns_[column][pair]);
     if (column < kPairCounts.size()) {
-      const auto count = kPairCounts[column];
-      for (std::size_t i = 0; i < pairs; ++i) out[i].*count = narrow(values[i]);
-    } else if (column >= kReasons && column < kJitter) {
-      for (std::size_t i = 0; i < pairs; ++i) addSaturating(out[i].anomalous, narrow(values[i]));
+      counts.*kPairCounts[column] = number;
+    } else {
+      addSaturating(counts.anomalous, number);
     }
+  }
+  return counts;
+}
+
+void CountReader::markChanges(std::uint8_t* marks) const {
+  for (const std::size_t column : differing_) {
+    if (isPairCount(column)) columns_[column].markChanges(marks);
   }
 }
 

@@ -16,6 +16,14 @@
 
 namespace pingloom::controller {
 
+// Consecutive pairs with the same counts. Most pairs of a source have the same.
+struct CountRun {
+  PairCounts counts;
+  std::size_t end = 0;  // one past the last pair; the run begins where the one before ends
+};
+// Appends `pairs` pairs, and joins them to the last run if its counts are the same.
+void appendRun(const PairCounts& counts, std::size_t pairs, std::vector<CountRun>& runs);
+
 void encodeCounts(std::span<const Row> rows, unsigned jitter_merged, ColumnWriter& out);
 
 // The bytes must live as long as they are read; memory is reused.
@@ -24,9 +32,10 @@ class CountReader {
   bool read(std::string_view section, std::size_t pairs);  // false: malformed
   // Fills everything of the row but its summaries.
   void fill(std::size_t pair, Row& row) const;
-  // Fills the counts of all pairs. Whether they have a network time is in another section, so all
-  // pairs get `timed`. REQUIRES: `out` has room for all pairs.
-  void counts(bool timed, PairCounts* out) const;
+  // The counts of a pair. Whether it has a network time is in another section.
+  PairCounts counts(std::size_t pair) const;
+  // Sets the marks of all pairs whose counts may differ from those of the pair before.
+  void markChanges(std::uint8_t* marks) const;
   // Whether the counts alone show that each pair with an answer has a network time: an exchange has
   // one unless it is anomalous or its ACK was lost.
   bool showTimed() const;

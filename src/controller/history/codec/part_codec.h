@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -27,13 +26,11 @@ class PartReader {
  public:
   // False: the section is malformed. An empty section has no samples.
   bool read(std::string_view section, std::size_t pairs);
-  // The number of samples that every pair has; nullopt: they differ.
-  std::optional<std::uint64_t> sameCount() const {
-    if (empty_ || pairs_ == 0) return 0;
-    if (!counts_.same()) return std::nullopt;
-    return counts_[0];
-  }
   std::uint64_t count(std::size_t pair) const { return empty_ ? 0 : counts_[pair]; }
+  // Sets the marks of all pairs that do not have as many samples as the pair before.
+  void markChanges(std::uint8_t* marks) const {
+    if (!empty_) counts_.markChanges(marks);
+  }
   // The samples of a pair, ascending. Percentiles give as many samples as the pair had, each with
   // the value of the percentile above it. The result is valid until the next call.
   std::span<const Run> of(std::size_t pair);

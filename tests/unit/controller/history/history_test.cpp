@@ -237,8 +237,8 @@ TEST_F(PastSourceTest, PartsOfAWindowAreOne) {
   commit(second);
   PastSource past(grid_, {&Row::network, &Summary::p50});
   const auto window = read(past);
-  EXPECT_EQ(window->counts[0].sent, 3U);
-  EXPECT_EQ(window->counts[0].timed, 1U);
+  EXPECT_EQ(test::countsAt(*window, 0).sent, 3U);
+  EXPECT_EQ(test::countsAt(*window, 0).timed, 1U);
   EXPECT_EQ(figuresOf(window), (std::vector<std::uint64_t>{20, 30, kNoFigure}));
   EXPECT_EQ(statesOf(window), (States{PairState::kLoss, PairState::kOk, std::nullopt}));
   PastSource lowest(grid_, {&Row::network, &Summary::min});
@@ -261,7 +261,7 @@ TEST_F(PastSourceTest, TwiceInAWindowIsAddedUp) {
   ASSERT_TRUE(window);
   for (std::size_t i = 0; i < grid_.destinations.size(); ++i) {
     const bool twice = i + 1 == kWindowPairs;
-    EXPECT_EQ(window->counts[i].sent, twice ? 4U : 2U) << i;
+    EXPECT_EQ(test::countsAt(*window, i).sent, twice ? 4U : 2U) << i;
     EXPECT_EQ(window->figures[i], twice ? 20U : 10U) << i;
   }
 }

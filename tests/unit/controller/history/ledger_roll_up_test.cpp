@@ -130,7 +130,7 @@ TEST_F(LedgerRollUpTest, WhatComesLateIsCountedBesideItsMinute) {
                           [&](const PastContent& block) { past.add(block); }));
   const auto found = past.window();
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->counts[0].sent, 60U);
+  EXPECT_EQ(test::countsAt(*found, 0).sent, 60U);
   States states;
   pastStates(grid, ip("10.0.0.1"), found, {}, kUtc, states);
   EXPECT_EQ(states, (States{PairState::kOk, PairState::kLoss}));

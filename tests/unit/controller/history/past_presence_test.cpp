@@ -83,9 +83,11 @@ ProbeGrid gridOf(Protocol protocol = Protocol::kUdp) {
 // Returns the states of a source with one pair that sent 10.
 States statesAt(const ProbeGrid& grid, int second, std::uint32_t received,
                 const PastPresence& presence) {
-  PairCounts counts[2];
+  CountRun counts[2];
   counts[0] = {
-      .sent = 10, .received = received, .lost = 10 - received, .timed = received > 0 ? 1U : 0U};
+      {.sent = 10, .received = received, .lost = 10 - received, .timed = received > 0 ? 1U : 0U},
+      1};
+  counts[1].end = 2;
   const std::uint64_t figures[2] = {kNoFigure, kNoFigure};
   States states;
   pastStates(grid, kB, PastWindow{kUtc + second * kSecond, 10 * kSecond, counts, figures}, presence,

@@ -6,14 +6,23 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
 #include "controller/cluster/cluster_tables.h"
 #include "controller/history/ledger_tables.h"
+#include "controller/history/past_source.h"
 #include "unit/common/temporary_directory.h"
 
 namespace pingloom::controller::test {
+
+// What a window counted of one destination.
+inline const PairCounts& countsAt(const PastWindow& window, std::size_t destination) {
+  return std::find_if(window.counts.begin(), window.counts.end(),
+                      [&](const CountRun& run) { return destination < run.end; })
+      ->counts;
+}
 
 class TestHistory {
  public:

@@ -51,6 +51,37 @@ TEST(BlockTest, KeepsCountsAsTheyAreAndTimesWithinTheBound) {
   }
 }
 
+TEST(BlockTest, PairsWithTheSameCountsAreOneRun) {
+  wire::Report report = test::reportOf("mesh", "10.0.0.1", kIndex, {});
+  for (int last = 2; last <= 10; ++last) {
+    *report.add_rows() = test::goodRow("10.0.0." + std::to_string(last));
+  }
+  report.mutable_rows(4)->set_sent(13);
+  report.mutable_rows(4)->set_lost(3);
+  report.mutable_rows(5)->add_anomalous(2);
+  report.mutable_rows(8)->set_ack_lost(10);
+  report.mutable_rows(8)->clear_network();
+  const std::string bytes = packed(report);
+  BlockReader block;
+  ASSERT_TRUE(block.open(bytes) && block.readCounts());
+  ASSERT_TRUE(block.countsNeedNetwork());
+  ASSERT_TRUE(block.readPart(0));
+  std::vector<CountRun> runs;
+  block.pairCounts(runs);
+  std::vector<std::size_t> ends;
+  std::size_t from = 0;
+  for (const auto& [counts, end] : runs) {
+    ends.push_back(end);
+    for (; from < end; ++from) {
+      IpAddress destination;
+      Row exact;
+      ASSERT_TRUE(readRow(viewOf(report.rows(static_cast<int>(from))), destination, exact));
+      EXPECT_EQ(counts, countsOf(exact)) << from;
+    }
+  }
+  EXPECT_EQ(ends, (std::vector<std::size_t>{4, 5, 6, 8, 9}));
+}
+
 TEST(BlockTest, TakesRowsInAnyOrderAndOfBothFamilies) {
   wire::Report report = test::reportOf(
       "mesh", "10.0.0.1", kIndex,
@@ -250,14 +281,13 @@ TEST(BlockTest, SectionsOfRandomBytesDoNoHarm) {
     CountReader counts;
     Row row;
     if (!counts.read(bytes, pairs) || pairs == 0) continue;
-    counts.fill(pairs - 1, row);
-    std::vector<PairCounts> all(pairs);
-    counts.counts(true, all.data());
-    const PairCounts same = countsOf(row);
-    EXPECT_EQ(all.back().sent, same.sent);
-    EXPECT_EQ(all.back().timed, 1U);
-    EXPECT_EQ(all.back().unreachable, same.unreachable);
-    EXPECT_EQ(all.back().anomalous, same.anomalous);
+    std::vector<std::uint8_t> marks(pairs);
+    counts.markChanges(marks.data());
+    for (std::size_t i = 0; i < pairs; ++i) {
+      counts.fill(i, row);
+      EXPECT_EQ(counts.counts(i), countsOf(row));
+      EXPECT_TRUE(i == 0 || marks[i] != 0 || counts.counts(i) == counts.counts(i - 1));
+    }
     counts.jitter(percentiles.data());
     EXPECT_EQ(percentiles.back(), row.jitter_ns.value_or(PartReader::kNoSample));
   }
