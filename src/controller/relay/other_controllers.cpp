@@ -34,6 +34,7 @@ void OtherControllers::run(Instant now) {
     for (auto& [name, link] : links_) link.heard_mono = link.heard_since_mono = now.mono;
   }
   receiveAll(now);
+  followNew(now);
   if (now.mono < follow_due_mono_) return;
   follow_due_mono_ = now.mono + kFollow;
   refresh(now);
@@ -47,6 +48,17 @@ void OtherControllers::run(Instant now) {
       },
       now);
   receiveAll(now);  // opening and asking may have consumed the descriptors' events
+}
+
+// What agents say at another controller before this one follows it is missed until their next
+// windows, so one that has started is connected to as soon as the members have been read, and
+// followed as soon as the connection stands.
+void OtherControllers::followNew(Instant now) {
+  const auto cluster = board_.cluster();
+  if (std::exchange(refreshed_, cluster) != cluster) refresh(now);
+  for (auto& [name, link] : links_) {
+    if (!link.connected && link.socket.connected()) follow(name, link, now);
+  }
 }
 
 void OtherControllers::receiveAll(Instant now) {

@@ -1,9 +1,9 @@
 // Follows the other controllers that share the history: holds a connection to the control port of
-// each that has a session, asks it each second to tell what its agents say, and passes that on to
-// the intake, and what it says about collectors to the board. It has no thread: the owner calls
-// run() when descriptor() is readable and at nextDue(). Where keys are in use, all controllers need
-// the same one (docs/scale.md). The control thread. Bounds: kMaxOthers connections, and those of
-// net::ZmqDealer for each.
+// each that has a session, asks it at once and then each second to tell what its agents say, and
+// passes that on to the intake, and what it says about collectors to the board. It has no thread:
+// the owner calls run() when descriptor() is readable and at nextDue(). Where keys are in use, all
+// controllers need the same one (docs/scale.md). The control thread. Bounds: kMaxOthers
+// connections, and those of net::ZmqDealer for each.
 #pragma once
 
 #include <algorithm>
@@ -65,6 +65,7 @@ class OtherControllers {
                    UniqueFd readable)
       : board_(board), intake_(intake), own_(own), readable_(std::move(readable)) {}
   void receiveAll(Instant now);
+  void followNew(Instant now);
   void refresh(Instant now);
   void open(const std::string& name, Link& link, Instant now);
   void follow(const std::string& name, Link& link, Instant now);
@@ -79,6 +80,7 @@ class OtherControllers {
   net::ZmqContext context_{4 * kMaxOthers};
   UniqueFd readable_;  // an epoll descriptor of all links
   std::map<std::string, Link> links_;
+  std::shared_ptr<const ClusterStatus> refreshed_;  // the members that links_ are of
   Nanos follow_due_mono_ = 0;
   Nanos ran_mono_ = 0;     // the last turn
   Nanos lapsed_mono_ = 0;  // until when nobody listened, the last time

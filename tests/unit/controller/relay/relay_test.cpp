@@ -209,6 +209,13 @@ TEST_F(RelayTest, OneThatBeginsGetsAgentsAndPathsThatAreKnown) {
   EXPECT_TRUE(other_.paths.takeChanges(now_.utc + kHour).empty());
 }
 
+TEST_F(RelayTest, OneThatIsThereIsFollowedWithoutAPause) {
+  EXPECT_TRUE(test::eventually([&] {
+    turn();  // the clock stands still
+    return others_->heard() == std::vector<std::string>{"home"};
+  }));
+}
+
 TEST_F(RelayTest, GoneAndBack) {
   Dealer dealer(socket_->address());
   registerAgent(dealer, "a", "10.0.0.1");
