@@ -161,6 +161,11 @@ void OtherControllers::takeFrame(const std::string& name, Link& link, Instant no
     return;
   }
   if (message_.has_refused()) {
+    // One that has just been connected to may not have read yet that this controller is a member.
+    if (!link.heard && now.mono - link.heard_mono < kSettle) {
+      follow_due_mono_ = std::min(follow_due_mono_, now.mono + kAskRefused);
+      return;
+    }
     const std::string& text = message_.refused().text();
     if (std::exchange(link.refusal, text) != text) {
       log::warning("controller {} does not tell what its agents report: {}", name, text);

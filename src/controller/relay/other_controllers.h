@@ -26,7 +26,10 @@ class OtherControllers {
  public:
   static constexpr std::size_t kMaxOthers = 64;
   static constexpr Nanos kFollow = kSecond;
-  static constexpr Nanos kSilence = 5 * kSecond;        // then it counts as lost
+  static constexpr Nanos kSilence = 5 * kSecond;  // then it counts as lost
+  // For so long after a connection was opened it may be refused, and asks again.
+  static constexpr Nanos kSettle = 3 * kSecond;
+  static constexpr Nanos kAskRefused = 250 * kMillisecond;
   static constexpr Nanos kAskAgain = 2 * kSecond;       // between two requests for everything
   static constexpr Nanos kMaxTurn = 20 * kMillisecond;  // of run(), for all links together
   // After so long between two turns nothing was heard because nobody listened.

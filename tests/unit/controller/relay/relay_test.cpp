@@ -216,6 +216,22 @@ TEST_F(RelayTest, OneThatIsThereIsFollowedWithoutAPause) {
   }));
 }
 
+TEST_F(RelayTest, OneThatIsNotKnownYetAsksAgainSoon) {
+  const auto known_by_all = home_.board.cluster();
+  auto alone = *known_by_all;
+  alone.members.pop_back();
+  home_.board.publishCluster(std::make_shared<const ClusterStatus>(alone));
+  const Nanos began = now_.mono;
+  int turns = 0;
+  EXPECT_TRUE(test::eventually([&] {
+    turn(kMillisecond);
+    if (++turns == 100) home_.board.publishCluster(known_by_all);
+    return others_->heard() == std::vector<std::string>{"home"};
+  }));
+  EXPECT_GE(turns, 100);
+  EXPECT_LT(now_.mono - began, kSecond);
+}
+
 TEST_F(RelayTest, GoneAndBack) {
   Dealer dealer(socket_->address());
   registerAgent(dealer, "a", "10.0.0.1");
