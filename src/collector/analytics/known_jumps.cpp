@@ -73,8 +73,10 @@ void KnownJumps::learn() {
     if (!same) continue;
     const std::int64_t since = began_ - jump.minute;
     if (std::abs(since) < kDay / 2) return;  // it has come twice on a day
-    jump.times =
-        regular(since) ? std::min<std::uint8_t>(jump.times + 1, kMaxTimes) : std::uint8_t{1};
+    const double ratio = size_ / jump.size;
+    const bool alike = jump.times >= kKnownTimes || (ratio <= kLarger && ratio >= 1 / kLarger);
+    jump.times = regular(since) && alike ? std::min<std::uint8_t>(jump.times + 1, kMaxTimes)
+                                         : std::uint8_t{1};
     jump.size = jump.times < kKnownTimes ? size_ : (jump.size + size_) / 2;
     jump.minute = began_;
     return;

@@ -15,6 +15,8 @@ constexpr double kFollow = 1.0 / 60;
 // Traffic that is lower than usual by less than this is as usual again.
 constexpr double kAsUsual = 0.1;
 constexpr double kMaxShift = 10;
+// A level, and its distance from an expected one, is far below this.
+constexpr double kMaxDistance = 100;
 constexpr std::int64_t kMaxMinute = kLatestUtc / kMinute;
 
 }  // namespace
@@ -34,7 +36,10 @@ const SeasonVerdict& Season::observe(const Instant& at, std::span<const double> 
   if (minute_ != 0 && minute != minute_) advance(minute);
   minute_ = minute;
   traffic_.add(sample);
-  if (verdict_.anomalous && ++anomalous_samples_ >= relearn_after_) acceptException();
+  // The sample that has raised an anomaly is not counted, so that each lasts for at least one.
+  if (verdict_.anomalous && !verdict_.changed && ++anomalous_samples_ >= relearn_after_) {
+    acceptException();
+  }
   return verdict_;
 }
 
@@ -45,6 +50,7 @@ void Season::clockWasSet() {
   half_hour_ = {};
   pending_count_ = 0;
   minute_ = 0;
+  verdict_.judged = false;
   setAnomalous(false);
 }
 
@@ -72,7 +78,13 @@ void Season::endMinute(std::int64_t minute) {
 }
 
 void Season::followException(double level) {
-  ++exception_minutes_;
+  if (++exception_minutes_ >= kWeekMinutes) {
+    // It is the usual now, and nothing that was known holds.
+    table_.clear();
+    usual_.reset();
+    half_hour_ = {};
+    exception_ = false;
+  }
   if (!usual_) return;
   shift_ += kFollow * (std::clamp(level - usual_->mean, -kMaxShift, 0.0) - shift_);
   if (shift_ > -kAsUsual) exception_ = false;
@@ -116,8 +128,9 @@ void Season::findTop() {
   if (!usual_) return;
   auto& top = verdict_.top;
   std::size_t& count = verdict_.top_count;
+  const float least = traffic_.leastApart();
   for (std::uint32_t slot = 0; slot < traffic_.slots(); ++slot) {
-    const auto level = traffic_.follows(slot);
+    const auto level = traffic_.follows(slot, least);
     if (!level) continue;
     const double score = (*level - usual_->mean) / usual_->distance;
     if (score >= 0 || (count == top.size() && score >= top[count - 1].score)) continue;
@@ -130,6 +143,8 @@ void Season::findTop() {
 void Season::add(std::int64_t minute, double level) {
   const std::int64_t number = minute / SeasonTable::kHalfHour;
   const double apart = level - table_.expected(minute);
+  // A clock that is set back a little again and again must not make a half hour longer for ever.
+  if (number == half_hour_.number && half_hour_.minutes == kDayMinutes) return;
   if (number != half_hour_.number) {
     endHalfHour();
     half_hour_ = {};
@@ -146,9 +161,7 @@ void Season::add(std::int64_t minute, double level) {
 void Season::endHalfHour() {
   if (half_hour_.minutes < kLeastMinutes) return;
   if (!half_hour_.anomalous && !verdict_.anomalous) {
-    // An exception that has lasted for a week is the usual.
-    const bool weekly = exception_ && exception_minutes_ < kWeekMinutes;
-    table_.learn(half_hour_.number, half_hour_.mean(), half_hour_.fall(), weekly);
+    table_.learn(half_hour_.number, half_hour_.mean(), half_hour_.fall(), exception_);
     return;
   }
   if (!verdict_.anomalous) return;
@@ -183,11 +196,22 @@ void Season::takeOver(const Season& other, SlotOrigins from) {
   exception_ = false;
 }
 
+void Season::HalfHour::state(StateArchive& archive) {
+  archive(number, sum, apart, lowest, minutes, anomalous);
+  const double most = kMaxDistance * minutes;
+  archive.require(number >= 0 && number <= kMaxMinute / SeasonTable::kHalfHour &&
+                  minutes <= kDayMinutes && std::abs(sum) <= most && std::abs(apart) <= most &&
+                  std::abs(lowest) <= kMaxDistance);
+}
+
 void Season::state(StateArchive& archive) {
   archive(traffic_, table_, jumps_, hysteresis_, half_hour_, pending_, pending_count_, level_,
           exception_, shift_, anomalous_samples_, exception_minutes_, doubtful_, minute_);
   archive.require(pending_count_ <= kPending && doubtful_ <= kDayMinutes && minute_ >= 0 &&
                   minute_ <= kMaxMinute && std::abs(shift_) <= kMaxShift);
+  const auto pending = std::span(pending_).first(std::min<std::size_t>(pending_count_, kPending));
+  archive.require(std::all_of(pending.begin(), pending.end(),
+                              [](const HalfHour& one) { return one.minutes >= kLeastMinutes; }));
   if (!archive.reads()) return;
   last_ = {};
   usual_.reset();

@@ -80,7 +80,7 @@ class Season {
 
     double mean() const { return sum / minutes; }
     double fall() const { return apart / minutes - lowest; }
-    void state(StateArchive& archive) { archive(number, sum, apart, lowest, minutes, anomalous); }
+    void state(StateArchive& archive);
   };
   void clockWasSet();
   void advance(std::int64_t minute);

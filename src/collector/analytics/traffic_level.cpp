@@ -12,7 +12,7 @@ constexpr std::uint32_t kMemory = 1440;      // minutes that usual rates follow
 constexpr std::uint32_t kFirstMinutes = 30;  // minutes that the first guess counts as
 constexpr float kLeastApart = 0.05F;
 constexpr std::size_t kKnownMinutes = 3;
-constexpr double kFarthestStep = 1;  // a rate that stops must not lose its usual rate
+constexpr double kFarthestStep = 1;  // one unusual minute must not move the usual rate far
 // A rate that follows the group has at most this multiple of the least distance from it.
 constexpr float kFollows = 2;
 
@@ -104,7 +104,8 @@ void TrafficLevel::learn() {
     if (std::isnan(slot.level)) continue;
     const double apart = slot.level - level_;
     slot.apart += weight * (static_cast<float>(std::abs(apart)) - slot.apart);
-    slot.usual += weight * std::clamp(apart, -kFarthestStep, kFarthestStep);
+    // One that has stopped keeps its usual rate.
+    if (slot.mean > 0) slot.usual += weight * std::clamp(apart, -kFarthestStep, kFarthestStep);
   }
   learned_ = std::min(learned_ + 1, kMemory);
 }
@@ -119,11 +120,15 @@ void TrafficLevel::forget() {
   complete_ = false;
 }
 
-std::optional<double> TrafficLevel::follows(std::size_t number) const {
+float TrafficLevel::leastApart() const {
   float least = std::numeric_limits<float>::max();
   for (const Slot& slot : slots_) {
     if (!std::isnan(slot.level)) least = std::min(least, slot.apart);
   }
+  return least;
+}
+
+std::optional<double> TrafficLevel::follows(std::size_t number, float least) const {
   const Slot& slot = slots_[number];
   if (std::isnan(slot.level) || slot.apart > kFollows * std::max(least, kLeastApart)) {
     return std::nullopt;

@@ -46,9 +46,11 @@ class TrafficLevel {
   std::size_t slots() const { return slots_.size(); }
   // Whether the group has a rate.
   bool any() const { return any_; }
+  // The least distance that a rate usually has from the group's level.
+  float leastApart() const;
   // A rate's level in the last minutes, or nullopt if it is not known, or does not follow the
-  // group's about as well as the one that does so best.
-  std::optional<double> follows(std::size_t slot) const;
+  // group's about as well as the one that does so best. `least` is leastApart().
+  std::optional<double> follows(std::size_t slot, float least) const;
   // A slot's mean rate of the last minutes, and the rate that it has at a level of the group.
   double rate(std::size_t slot) const { return slots_[slot].mean; }
   double rateAt(std::size_t slot, double level) const;

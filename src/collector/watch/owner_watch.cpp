@@ -89,7 +89,9 @@ analytics::GroupState OwnerWatch::state() const {
 double OwnerWatch::score() const {
   double score = verdict_.score;
   if (replica_.verdict().judged) score = std::max(score, replica_.verdict().score);
-  if (season_ != nullptr) score = std::max(score, season_->latest().score);
+  if (season_ != nullptr && season_->latest().judged) {
+    score = std::max(score, season_->latest().score);
+  }
   return score;
 }
 

@@ -51,6 +51,14 @@ TEST(KnownJumps, anOutageAtTheTimeOfAJobIsNotTheJob) {
   EXPECT_EQ(known.highest, 0);
 }
 
+TEST(KnownJumps, haveToBeAboutAsLargeToBecomeKnown) {
+  KnownJumps jumps;
+  jump(jumps, kTwo, 6);
+  jump(jumps, kDay + kTwo, 6);
+  jump(jumps, 2 * kDay + kTwo, 40);
+  EXPECT_EQ(jumps.at(3 * kDay + kTwo).highest, 0);
+}
+
 TEST(KnownJumps, areBoundedAndKeepWhatIsKnown) {
   KnownJumps jumps;
   for (std::int64_t day = 0; day < 4; ++day) {

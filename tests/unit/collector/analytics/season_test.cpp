@@ -164,6 +164,30 @@ TEST(Season, trafficThatHasFallenForGoodIsNoAlarmForEver) {
   EXPECT_EQ(service.began().size(), 2U);
 }
 
+TEST(Season, trafficThatHasFallenForGoodIsTheUsualAfterAWeek) {
+  Service service;
+  service.withoutWeekends();
+  service.until(15 * kDay);
+  service.until(27 * kDay, 0.4);
+  EXPECT_EQ(service.began().size(), 1U);
+  EXPECT_TRUE(service.season().latest().judged);
+  service.until(27 * kDay + 30, 0.24);
+  ASSERT_EQ(service.began().size(), 2U);
+  const SeasonVerdict& verdict = service.season().latest();
+  ASSERT_GE(verdict.top_count, 1U);
+  EXPECT_NEAR(verdict.top[0].value / verdict.top[0].usual, verdict.top[0].slot == 3 ? 0.36 : 0.6,
+              0.1);
+}
+
+TEST(Season, eachAnomalyBeginsBeforeItEnds) {
+  Service service;
+  service.replace(Season(kRates, 1));
+  service.until(4 * kDay + 600);
+  service.until(4 * kDay + 640, 0.5);
+  EXPECT_GE(service.began().size(), 1U);
+  EXPECT_EQ(service.ended().size(), service.began().size());
+}
+
 TEST(Season, isKeptOverARestart) {
   Service service;
   service.until(4 * kDay + 600);

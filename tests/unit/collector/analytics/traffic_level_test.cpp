@@ -43,14 +43,21 @@ TEST(TrafficLevel, aRateThatGoesItsOwnWayWeighsLittle) {
   std::normal_distribution<double> normal;
   for (int i = 0; i < 1000; ++i) minutes(traffic, {100, std::exp(2 * normal(random)), 30}, 1);
   EXPECT_NEAR(*minutes(traffic, {50, 1, 15}, 5, false), -std::log(2), 0.15);
-  EXPECT_TRUE(traffic.follows(0));
-  EXPECT_FALSE(traffic.follows(1));
+  EXPECT_TRUE(traffic.follows(0, traffic.leastApart()));
+  EXPECT_FALSE(traffic.follows(1, traffic.leastApart()));
 }
 
 TEST(TrafficLevel, aRateThatIsZeroUntilItIsUsedTakesNoPart) {
   TrafficLevel traffic({true, true, true});
   minutes(traffic, {100, 0, 0}, 60);
   EXPECT_NEAR(*minutes(traffic, {50, 0, 0}, 5, false), -std::log(2), 0.01);
+}
+
+TEST(TrafficLevel, aRateThatHasStoppedKeepsItsUsualRate) {
+  TrafficLevel traffic({true, true, true});
+  minutes(traffic, {100, 50, 10}, 1500);
+  minutes(traffic, {100, 50, 0}, 5000);
+  EXPECT_NEAR(traffic.rateAt(2, 0), 10, 1);
 }
 
 TEST(TrafficLevel, missingValuesAreNotZero) {
