@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 
 namespace pingloom::bench {
@@ -20,6 +21,7 @@ constexpr std::size_t kBetweenMore = 24 * 3600;
 
 std::vector<bool> ratesOfService() {
   std::vector<bool> rates;
+  rates.reserve(std::size(kForms));
   for (const Form form : kForms) {
     rates.push_back(form == Form::kTraffic || form == Form::kCpu || form == Form::kRare ||
                     form == Form::kJoins);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr unsigned kDayMemory = 7;
 constexpr unsigned kWeekMemory = 4;
-const double kThird = std::log(1.5);  // traffic that is lower by a third
+constexpr double kThird = 0.4054651081081644;  // log(1.5): traffic that is lower by a third
 // A half hour knows its own distances from few days, so those of all count as so many more.
 constexpr double kCommonDays = 3;
 // Times at which a group is idle, or has a job, say little about the others.

@@ -195,16 +195,16 @@ std::span<const double> SubspaceDetector::leastOf(const Model& model) {
 }
 
 void SubspaceDetector::observeModels(const LoadJumps& known, bool calm) {
-  const auto inUnitOf = [&](const MainDirection& direction) {
+  const auto jumps_for = [&](const MainDirection& direction) {
     return LoadJumps{known.lowest / direction.unit(), known.highest / direction.unit()};
   };
-  judge_.observe(left_, leastOf(normalizer_), direction_.load(scaled_), inUnitOf(direction_),
+  judge_.observe(left_, leastOf(normalizer_), direction_.load(scaled_), jumps_for(direction_),
                  activity_, calm);
   for (Learned* const one : {learned_.get(), candidate_.get()}) {
     if (one == nullptr) continue;
     one->model->residual(scaled_, one->left);
     one->judge.observe(one->left, leastOf(*one->model), one->direction.load(scaled_),
-                       inUnitOf(one->direction), activity_, calm);
+                       jumps_for(one->direction), activity_, calm);
   }
 }
 
