@@ -27,6 +27,10 @@ FleetShape shapeOf(std::uint32_t rows, Nanos window) {
   return made;
 }
 
+std::uint64_t newestWindow(Nanos window) {
+  return static_cast<std::uint64_t>(utcNow() / window) - 1;
+}
+
 std::string udpPinglist(std::uint32_t agents, std::uint32_t rows, Nanos window) {
   return fmt::format(
       "version: 1\ndefaults: {{ interval: 200ms, timeout: 100ms, window: {} }}\nprobes:\n"
@@ -61,8 +65,7 @@ void Fleet::killAll() {
 }
 
 void Fleet::closeWindows() {
-  last_window_ =
-      std::max(last_window_ + 1, static_cast<std::uint64_t>(utcNow() / shape_.window) - 1);
+  last_window_ = std::max(last_window_ + 1, newestWindow(shape_.window));
   closeWindows(last_window_);
 }
 

@@ -55,6 +55,8 @@ IpAddress agentAddress(std::uint32_t number);
 IpAddress destinationAddress(std::uint32_t number);
 // Agents of this shape report rows of the first destinations.
 FleetShape shapeOf(std::uint32_t rows, Nanos window);
+// The newest window that has ended.
+std::uint64_t newestWindow(Nanos window);
 // A pinglist with this shape's probe, from so many agents.
 std::string udpPinglist(std::uint32_t agents, std::uint32_t rows, Nanos window);
 // The first `count` of them, as a list in a pinglist.

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "common/duration.h"
+#include "controller/model/report_reader.h"
 #include "fleet.h"
 
 namespace pingloom::bench {
@@ -19,13 +20,8 @@ namespace {
 // How often a process looks for orders and tells how far its agents are.
 constexpr Nanos kTurn = 5 * kMillisecond;
 constexpr Nanos kMaxOrder = 120 * kSecond;
-// Controllers refuse windows that end more than a minute from now.
-constexpr Nanos kMaxAhead = 50 * kSecond;
-
-// The newest window that has ended.
-std::uint64_t newestWindowOf(Nanos window) {
-  return static_cast<std::uint64_t>(utcNow() / window) - 1;
-}
+// Controllers refuse windows that end later. What is left is for the way to them.
+constexpr Nanos kMaxAhead = controller::kMaxAhead - 10 * kSecond;
 
 }  // namespace
 
@@ -73,9 +69,9 @@ class FleetServer {
       } else {
         std::this_thread::sleep_for(std::chrono::nanoseconds(kTurn));
       }
-      if (closing_ && newestWindow() > closed_) {
-        closed_ = newestWindow();
-        closeAll(closed_);
+      if (const auto newest = newestWindow(window_); closing_ && newest > closed_) {
+        closed_ = newest;
+        closeAll(newest);
       }
       count();
       if (due) control_.done.store(ordered, std::memory_order_release);
@@ -83,7 +79,6 @@ class FleetServer {
   }
 
  private:
-  std::uint64_t newestWindow() const { return newestWindowOf(window_); }
   void closeAll(std::uint64_t window_index) {
     fleet_.closeWindows(window_index);
     control_.batches_closed += count_;
@@ -122,7 +117,7 @@ class FleetServer {
         break;
       case Kind::kKeepClosing:
         closing_ = true;
-        closed_ = newestWindow();
+        closed_ = newestWindow(window_);
         break;
       case Kind::kStopClosing:
         closing_ = false;
@@ -184,7 +179,7 @@ Status FleetProcesses::startAll() { return order({FleetOrder::Kind::kStart}); }
 Status FleetProcesses::killAll() { return order({FleetOrder::Kind::kKill}); }
 
 std::uint64_t FleetProcesses::nextWindow() const {
-  return std::max(last_window_ + 1, newestWindowOf(shape_.window));
+  return std::max(last_window_ + 1, newestWindow(shape_.window));
 }
 
 Status FleetProcesses::closeWindows() {
@@ -202,7 +197,7 @@ Status FleetProcesses::loseWindow(std::uint32_t agent) {
 }
 
 Status FleetProcesses::keepClosing(bool keep) {
-  last_window_ = std::max(last_window_, newestWindowOf(shape_.window) + 1);
+  last_window_ = std::max(last_window_, newestWindow(shape_.window) + 1);
   return order({keep ? FleetOrder::Kind::kKeepClosing : FleetOrder::Kind::kStopClosing});
 }
 

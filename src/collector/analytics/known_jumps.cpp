@@ -12,6 +12,7 @@ constexpr std::int64_t kEnds = 5;              // minutes without an unusual sam
 constexpr float kEvidence = 5;                 // alarm.h: as for an anomaly, by default
 constexpr std::uint8_t kMaxTimes = 100;
 constexpr float kMaxSize = 1e6F;
+constexpr std::int64_t kMaxMinute = 1'000'000'000;  // far beyond all that clocks show
 
 // How far from each other two minutes are as times of the day.
 std::int64_t apart(std::int64_t one, std::int64_t other) {
@@ -95,13 +96,13 @@ void KnownJumps::learn() {
 void KnownJumps::Jump::state(StateArchive& archive) {
   archive(minute, size, times);
   archive.require(std::abs(size) <= kMaxSize && times <= kMaxTimes &&
-                  std::abs(minute) <= 1'000'000'000);
+                  std::abs(minute) <= kMaxMinute);
 }
 
 void KnownJumps::state(StateArchive& archive) {
   archive(jumps_, began_, last_, size_, evidence_, samples_);
   archive.require(std::abs(size_) <= kMaxSize && evidence_ >= 0 && evidence_ <= kEvidence &&
-                  std::abs(began_) <= 1'000'000'000 && std::abs(last_) <= 1'000'000'000);
+                  std::abs(began_) <= kMaxMinute && std::abs(last_) <= kMaxMinute);
 }
 
 }  // namespace pingloom::collector::analytics

@@ -6,7 +6,8 @@
 // three of the last five minutes, and ends when it was in none of them. Nothing of an anomaly is
 // learned. One that lasts `relearn_after` samples is an exception, such as a holiday or a weekend:
 // it ends, its half hours are learned as those of this time of the week, and traffic is compared
-// with that of the last hour as well until it is as usual again.
+// with that of the last hour as well until it is as usual again. After a week it is the usual, and
+// the season begins anew.
 //
 // When the clock is set, it is not known which time was the right one. So nothing is judged or
 // learned for a day.

@@ -89,10 +89,13 @@ analytics::GroupState OwnerWatch::state() const {
 double OwnerWatch::score() const {
   double score = verdict_.score;
   if (replica_.verdict().judged) score = std::max(score, replica_.verdict().score);
-  if (season_ != nullptr && season_->latest().judged) {
-    score = std::max(score, season_->latest().score);
-  }
+  if (seasonVerdict().judged) score = std::max(score, seasonVerdict().score);
   return score;
+}
+
+const analytics::SeasonVerdict& OwnerWatch::seasonVerdict() const {
+  static const analytics::SeasonVerdict none;
+  return season_ != nullptr ? season_->latest() : none;
 }
 
 bool OwnerWatch::observe(const PagesOfOwner& pages, std::vector<WatchEvent>& events, Nanos ahead) {
@@ -127,9 +130,7 @@ void OwnerWatch::observeSeason(const Instant& at, std::vector<WatchEvent>& event
   if (season_ == nullptr) return;
   const auto& found = season_->observe(at, sample_);
   if (!found.changed) return;
-  WatchEvent event = eventOf("anomaly", found.anomalous);
-  event.value = found.score;
-  event.limit = 1;
+  WatchEvent event = anomalyEvent(found.anomalous, found.score);
   event.statistic = kSeason;
   if (found.top_count != 0) event.metric = nameOf(found.top[0].slot);
   if (event.began) event.deviations = seasonDeviations();
@@ -146,9 +147,7 @@ void OwnerWatch::observeDetector(std::vector<WatchEvent>& events) {
     season_->learnJump(found.load_jump, found.load_score);
   }
   if (!found.changed) return;
-  WatchEvent event = eventOf("anomaly", verdict_.anomalous);
-  event.value = found.score;
-  event.limit = 1;
+  WatchEvent event = anomalyEvent(verdict_.anomalous, found.score);
   if (found.top_count != 0) event.metric = nameOf(found.top[0].slot);
   if (event.began) {
     event.statistic = name(found.statistic);
@@ -160,9 +159,7 @@ void OwnerWatch::observeDetector(std::vector<WatchEvent>& events) {
 void OwnerWatch::comparePeers(std::vector<WatchEvent>& events) const {
   const analytics::PeerVerdict& found = replica_.verdict();
   if (!found.changed) return;
-  WatchEvent event = eventOf("anomaly", found.anomalous);
-  event.value = found.score;
-  event.limit = 1;
+  WatchEvent event = anomalyEvent(found.anomalous, found.score);
   event.statistic = kPeers;
   if (found.top_count != 0) event.metric = nameOf(found.top[0].metric);
   if (event.began) event.deviations = peerDeviations();
@@ -172,7 +169,7 @@ void OwnerWatch::comparePeers(std::vector<WatchEvent>& events) const {
 std::vector<Deviation> OwnerWatch::deviations() const {
   std::vector<Deviation> found;
   if (verdict_.anomalous) found = detectorDeviations();
-  if (season_ != nullptr && season_->latest().anomalous) {
+  if (seasonVerdict().anomalous) {
     for (Deviation& deviation : seasonDeviations()) found.push_back(std::move(deviation));
   }
   if (replica_.verdict().anomalous) {
@@ -193,6 +190,13 @@ WatchEvent OwnerWatch::eventOf(std::string_view kind, bool began) const {
   return event;
 }
 
+WatchEvent OwnerWatch::anomalyEvent(bool began, double score) const {
+  WatchEvent event = eventOf("anomaly", began);
+  event.value = score;
+  event.limit = 1;
+  return event;
+}
+
 // The metrics that are unusual by themselves; the first one if only all of them together are.
 std::vector<Deviation> OwnerWatch::detectorDeviations() const {
   std::vector<Deviation> found;
@@ -208,7 +212,7 @@ std::vector<Deviation> OwnerWatch::detectorDeviations() const {
 
 std::vector<Deviation> OwnerWatch::seasonDeviations() const {
   std::vector<Deviation> found;
-  const analytics::SeasonVerdict& verdict = season_->latest();
+  const analytics::SeasonVerdict& verdict = seasonVerdict();
   for (const auto& low : std::span(verdict.top).first(verdict.top_count)) {
     if (!found.empty() && low.score >= -1) continue;
     const Feature& feature = features_.all()[low.slot];

@@ -62,15 +62,14 @@ class OwnerWatch {
   analytics::Replica& replica() { return replica_; }
   bool anomalous() const {
     return limits_.anomalous() || verdict_.anomalous || replica_.verdict().anomalous ||
-           (season_ != nullptr && season_->latest().anomalous);
+           seasonVerdict().anomalous;
   }
   bool hasSeason() const { return season_ != nullptr; }
   analytics::GroupState state() const;
   // The largest of the detector's score and those of the season and of the comparison with peers.
   double score() const;
   bool judged() const {
-    return verdict_.judged || replica_.verdict().judged ||
-           (season_ != nullptr && season_->latest().judged);
+    return verdict_.judged || replica_.verdict().judged || seasonVerdict().judged;
   }
   // What deviates most now, if there is an anomaly.
   std::vector<Deviation> deviations() const;
@@ -95,6 +94,8 @@ class OwnerWatch {
 
   void setState(analytics::GroupState state);
   WatchEvent eventOf(std::string_view kind, bool began) const;
+  WatchEvent anomalyEvent(bool began, double score) const;
+  const analytics::SeasonVerdict& seasonVerdict() const;  // not judged without a season
   void observeDetector(std::vector<WatchEvent>& events);
   void observeSeason(const Instant& at, std::vector<WatchEvent>& events);
   std::vector<Deviation> detectorDeviations() const;

@@ -21,7 +21,16 @@ constexpr int kMaxDepth = 10;
 constexpr std::size_t kMaxMembers = 64;
 constexpr std::size_t kMaxValues = 500'000;
 
-enum class Kind : std::uint8_t { kText, kTextOrNull, kCount, kNumber, kNumberOrNull, kFlag };
+// A kNumberIfKnown is null where it is missing or no number.
+enum class Kind : std::uint8_t {
+  kText,
+  kTextOrNull,
+  kCount,
+  kNumber,
+  kNumberOrNull,
+  kNumberIfKnown,
+  kFlag
+};
 
 struct KnownMember {
   std::string_view name;
@@ -35,6 +44,7 @@ constexpr auto kDeviation = std::to_array<KnownMember>({
     {"score", Kind::kNumber},
     {"value", Kind::kNumberOrNull},
     {"peers", Kind::kNumberOrNull},
+    {"usual", Kind::kNumberIfKnown},  // collectors of earlier versions do not say it
 });
 constexpr auto kApplication = std::to_array<KnownMember>({
     {"host", Kind::kText},
@@ -74,6 +84,7 @@ bool fits(const ViewJson& value, Kind kind) {
     case Kind::kNumber:
       return value.is_number();
     case Kind::kNumberOrNull:
+    case Kind::kNumberIfKnown:
       return value.is_number() || value.is_null();
     case Kind::kFlag:
       break;
@@ -87,19 +98,10 @@ std::optional<ViewJson> picked(const ViewJson& from, std::span<const KnownMember
   ViewJson made = ViewJson::object();
   for (const KnownMember& member : members) {
     const auto found = from.find(member.name);
-    if (found == from.end() || !fits(*found, member.kind)) return std::nullopt;
-    made[std::string(member.name)] = *found;
+    const bool taken = found != from.end() && fits(*found, member.kind);
+    if (!taken && member.kind != Kind::kNumberIfKnown) return std::nullopt;
+    made[std::string(member.name)] = taken ? *found : ViewJson(nullptr);
   }
-  return made;
-}
-
-// Collectors of earlier versions do not say what is usual.
-std::optional<ViewJson> deviationOf(const ViewJson& from) {
-  auto made = picked(from, kDeviation);
-  if (!made) return std::nullopt;
-  const auto usual = from.find("usual");
-  const bool known = usual != from.end() && fits(*usual, Kind::kNumberOrNull);
-  (*made)["usual"] = known ? *usual : ViewJson(nullptr);
   return made;
 }
 
@@ -107,7 +109,7 @@ std::optional<CollectorRecord> applicationOf(const ViewJson& from) {
   auto made = picked(from, kApplication);
   if (!made) return std::nullopt;
   const auto deviation = from.find("deviation");
-  auto largest = deviation == from.end() ? std::nullopt : deviationOf(*deviation);
+  auto largest = deviation == from.end() ? std::nullopt : picked(*deviation, kDeviation);
   (*made)["deviation"] = largest ? std::move(*largest) : ViewJson(nullptr);
   return CollectorRecord{(*made)["host"].get<std::string>(), 0, jsonLine(*made)};
 }
@@ -122,7 +124,7 @@ std::optional<CollectorRecord> eventOf(const ViewJson& from) {
   if (listed != from.end() && listed->is_array()) {
     for (const auto& deviation : *listed) {
       if (deviations.size() == CollectorRecords::kMaxDeviations) break;
-      if (auto kept = deviationOf(deviation)) deviations.push_back(std::move(*kept));
+      if (auto kept = picked(deviation, kDeviation)) deviations.push_back(std::move(*kept));
     }
   }
   (*made)["deviations"] = std::move(deviations);
