@@ -17,7 +17,7 @@ constexpr double kAsUsual = 0.1;
 constexpr double kMaxShift = 10;
 // A level, and its distance from an expected one, is far below this.
 constexpr double kMaxDistance = 100;
-constexpr std::int64_t kMaxMinute = kLatestUtc / kMinute;
+constexpr std::int64_t kLatestMinute = kLatestUtc / kMinute;
 
 }  // namespace
 
@@ -199,7 +199,7 @@ void Season::takeOver(const Season& other, SlotOrigins from) {
 void Season::HalfHour::state(StateArchive& archive) {
   archive(number, sum, apart, lowest, minutes, anomalous);
   const double most = kMaxDistance * minutes;
-  archive.require(number >= 0 && number <= kMaxMinute / SeasonTable::kHalfHour &&
+  archive.require(number >= 0 && number <= kLatestMinute / SeasonTable::kHalfHour &&
                   minutes <= kDayMinutes && std::abs(sum) <= most && std::abs(apart) <= most &&
                   std::abs(lowest) <= kMaxDistance);
 }
@@ -208,7 +208,7 @@ void Season::state(StateArchive& archive) {
   archive(traffic_, table_, jumps_, hysteresis_, half_hour_, pending_, pending_count_, level_,
           exception_, shift_, anomalous_samples_, exception_minutes_, doubtful_, minute_);
   archive.require(pending_count_ <= kPending && doubtful_ <= kDayMinutes && minute_ >= 0 &&
-                  minute_ <= kMaxMinute && std::abs(shift_) <= kMaxShift);
+                  minute_ <= kLatestMinute && std::abs(shift_) <= kMaxShift);
   const auto pending = std::span(pending_).first(std::min<std::size_t>(pending_count_, kPending));
   archive.require(std::all_of(pending.begin(), pending.end(),
                               [](const HalfHour& one) { return one.minutes >= kLeastMinutes; }));
