@@ -215,6 +215,7 @@ void ControlClient::sendRegister(Nanos now) {
   const plan::EndpointVersion held = owner_.heldEndpoints();
   body.set_endpoints_controller(held.controller);
   body.set_endpoints_version(bad_endpoints_ ? 0 : held.number);
+  body.set_endpoints_scope(held.scope);
   if (!sendMessage(message)) return;  // not connected after all, which the next run() notices
   register_sent_ = now;
   register_due_ = false;

@@ -86,7 +86,8 @@ Result<HeldEndpoints> apply(const wire::EndpointUpdate& update, const HeldEndpoi
     return makeError("endpoint update", "names no version");
   }
   const bool difference = update.base_version() != 0;
-  if (difference && held.version != EndpointVersion{update.controller(), update.base_version()}) {
+  const EndpointVersion& is = held.version;
+  if (difference && (is.controller != update.controller() || is.number != update.base_version())) {
     return makeError("endpoint update", "starts from a table that is not held here");
   }
   auto table = difference ? *held.table : EndpointTable{};
@@ -103,7 +104,7 @@ Result<HeldEndpoints> apply(const wire::EndpointUpdate& update, const HeldEndpoi
     if (table.size() > kMaxEndpoints) return makeError("endpoint update", "too many endpoints");
   }
   HeldEndpoints made;
-  made.version = {update.controller(), update.version()};
+  made.version = {update.controller(), update.version(), update.scope()};
   made.table = std::make_shared<const EndpointTable>(std::move(table));
   return made;
 }
@@ -112,6 +113,7 @@ wire::EndpointUpdate encode(const HeldEndpoints& held) {
   wire::EndpointUpdate update;
   update.set_controller(held.version.controller);
   update.set_version(held.version.number);
+  update.set_scope(held.version.scope);
   for (const auto& [address, endpoint] : *held.table) encode(endpoint, *update.add_changed());
   return update;
 }

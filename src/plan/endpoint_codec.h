@@ -27,6 +27,8 @@ Result<Endpoint> decodeEndpoint(const wire::Endpoint& in);
 struct EndpointVersion {
   std::uint64_t controller = 0;
   std::uint64_t number = 0;  // counts from 1; 0 stands for none
+  // A hash of the addresses that the table is limited to. 0: an older controller did not say.
+  std::uint64_t scope = 0;
 
   bool operator==(const EndpointVersion&) const = default;
 };

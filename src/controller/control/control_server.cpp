@@ -16,10 +16,10 @@ constexpr Nanos kNudgeInterval = 2 * kSecond;
 }  // namespace
 
 void ControlServer::setPlan(std::shared_ptr<const plan::Plan> plan, Instant now) {
-  endpoints_.setPlan(*plan, now);
-  plans_.setCurrent(std::move(plan));
+  plans_.setCurrent(plan);
   if (push_due_mono_ == kNever) push_due_mono_ = std::max(now.mono, pushed_mono_ + kCoalesce);
   pushDue(now);
+  endpoints_.setPlan(std::move(plan), now);
 }
 
 void ControlServer::pushDue(Instant now) {
@@ -203,7 +203,7 @@ void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
     return refuse(route, admitted.error().reason, admitted.error().text);
   }
   Agent& agent = **admitted;
-  endpoints_.registered(agent, request);
+  endpoints_.registered(agent, request, now);
   log::info("agent {} registered with {} addresses and {} rdma endpoints", agent.info.host,
             agent.info.addresses.size(), agent.info.endpoints.size());
   wire::ControllerMessage reply;

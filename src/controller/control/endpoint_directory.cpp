@@ -15,7 +15,7 @@ EndpointDirectory::EndpointDirectory(const plan::HeldEndpoints& kept)
     return;
   }
   kept_base_ = kept.version.number;
-  version_ = oldest_base_ = kept_base_ + kRestartGap;
+  version_ = oldest_base_ = first_ = kept_base_ + kRestartGap;
   for (const auto& [address, endpoint] : *kept.table) {
     entries_.emplace(address, Entry{endpoint, kept_base_});
   }
@@ -27,7 +27,7 @@ void EndpointDirectory::set(const IpAddress& address, const plan::Endpoint* endp
     if (found == entries_.end()) return;
     entries_.erase(found);
     removed_[address] = version_ + 1;
-    changed_ = true;
+    changing_.push_back(address);
     return;
   }
   if (found != entries_.end()) {
@@ -43,12 +43,13 @@ void EndpointDirectory::set(const IpAddress& address, const plan::Endpoint* endp
     }
     return;
   }
-  changed_ = true;
+  changing_.push_back(address);
 }
 
 bool EndpointDirectory::commit() {
-  if (!std::exchange(changed_, false)) return false;
+  if (changing_.empty()) return false;
   ++version_;
+  changed_ = std::exchange(changing_, {});
   updates_.clear();
   if (removed_.size() > kMaxRemoved) forgetRemoved();
   return true;
@@ -80,29 +81,79 @@ bool EndpointDirectory::knows(std::uint64_t held) const {
   return held >= oldest_base_ || held == kept_base_;
 }
 
-std::shared_ptr<const std::string> EndpointDirectory::updateFrom(std::uint64_t held) {
-  const std::uint64_t base = knows(held) ? held : 0;
-  if (const auto found = updates_.find(base); found != updates_.end()) return found->second;
-  auto made = std::make_shared<const std::string>(encode(base));
+std::shared_ptr<const std::string> EndpointDirectory::updateFrom(const HeldTable& held,
+                                                                 const EndpointScope& scope) {
+  const bool known = held.scope != nullptr && knows(held.right_at) &&
+                     held.scope->addresses.has_value() == scope.addresses.has_value();
+  const HeldTable base = known ? held : HeldTable{};
+  const Key key{base.version, known ? base.scope->hash : 0, base.right_at, scope.hash};
+  if (scope.shared) {
+    if (const auto found = updates_.find(key); found != updates_.end()) return found->second;
+  }
+  const std::string bytes = encode(base, scope);
+  auto made = bytes.empty() ? nullptr : std::make_shared<const std::string>(bytes);
+  if (!scope.shared) return made;
   if (updates_.size() >= kMaxUpdates) updates_.erase(updates_.begin());
-  updates_[base] = made;
+  updates_[key] = made;
   return made;
 }
 
-std::string EndpointDirectory::encode(std::uint64_t base) const {
+// Returns "" if there is nothing to tell. Agents that hold a version of an earlier run are told the
+// present one all the same: the next run may not know theirs.
+std::string EndpointDirectory::encode(const HeldTable& held, const EndpointScope& scope) const {
+  const bool whole = held.version == 0;
+  const bool same = !whole && held.scope->hash == scope.hash;
   wire::ControllerMessage message;
   wire::EndpointUpdate& update = *message.mutable_endpoints();
   update.set_controller(controller_);
   update.set_version(version_);
-  update.set_base_version(base);
-  for (const auto& [address, entry] : entries_) {
-    if (base == 0 || entry.since > base) plan::encode(entry.endpoint, *update.add_changed());
+  update.set_base_version(held.version);
+  update.set_scope(scope.hash);
+  visitScope(held.right_at, scope, same, [&](const IpAddress& address) {
+    const auto found = entries_.find(address);
+    if (found == entries_.end()) return;
+    const bool had = !whole && (same || held.scope->contains(address));
+    if (!had || found->second.since > held.right_at) {
+      plan::encode(found->second.endpoint, *update.add_changed());
+    }
+  });
+  if (!whole) addRemoved(held, scope, update);
+  const bool changes = update.changed_size() + update.removed_size() > 0;
+  return changes || !same || held.version < first_ ? message.SerializeAsString() : "";
+}
+
+// Calls visit(address) for what may have changed in a scope since a version, and if the scope is
+// not the same as at that version, for all that is in it.
+template <typename Visit>
+void EndpointDirectory::visitScope(std::uint64_t since, const EndpointScope& scope, bool same,
+                                   Visit&& visit) const {
+  if (same && since + 1 >= version_) {
+    for (const IpAddress& address : changed_) {
+      if (scope.contains(address)) visit(address);
+    }
+  } else if (scope.addresses) {
+    for (const IpAddress& address : *scope.addresses) visit(address);
+  } else {
+    for (const auto& [address, entry] : entries_) visit(address);
   }
-  if (base == 0) return message.SerializeAsString();
-  for (const auto& [address, since] : removed_) {
-    if (since > base) update.add_removed(address.wire());
+}
+
+void EndpointDirectory::addRemoved(const HeldTable& held, const EndpointScope& scope,
+                                   wire::EndpointUpdate& update) const {
+  if (!held.scope->addresses) {
+    for (const auto& [address, since] : removed_) {
+      if (since > held.right_at) update.add_removed(address.wire());
+    }
+    return;
   }
-  return message.SerializeAsString();
+  const bool same = held.scope->hash == scope.hash;
+  visitScope(held.right_at, *held.scope, same, [&](const IpAddress& address) {
+    const auto removed = removed_.find(address);
+    const bool gone = removed != removed_.end() && removed->second > held.right_at;
+    if (gone || (!scope.contains(address) && entries_.count(address) != 0)) {
+      update.add_removed(address.wire());
+    }
+  });
 }
 
 }  // namespace pingloom::controller

@@ -12,20 +12,6 @@
 namespace pingloom::controller {
 namespace {
 
-plan::AddressList namedByRdma(const plan::Plan& plan) {
-  plan::AddressList named;
-  for (const plan::ProbeSpec& probe : plan.probes) {
-    if (probe.protocol != Protocol::kRdma) continue;
-    for (const std::string* list : {&probe.sources, &probe.destinations}) {
-      const plan::AddressList& some = plan.list(*list);
-      named.insert(named.end(), some.begin(), some.end());
-    }
-  }
-  std::sort(named.begin(), named.end());
-  named.erase(std::unique(named.begin(), named.end()), named.end());
-  return named;
-}
-
 constexpr std::size_t kMaxFileBytes = 64U << 20;
 
 plan::HeldEndpoints load(const std::filesystem::path& file) {
@@ -50,18 +36,31 @@ EndpointPush::EndpointPush(net::ZmqRouter& socket, Registry& registry, std::file
       foreign_(foreign),
       settle_mono_(started_mono + kSettle),
       directory_(load(file_)),
-      due_mono_(settle_mono_) {}
+      due_mono_(settle_mono_) {
+  // The next run has to begin above this one's versions, even if this one ends within kSavePause.
+  if (!directory_.empty()) save();
+}
 
 EndpointPush::~EndpointPush() {
   if (save_due_mono_ != kNever) save();
 }
 
-void EndpointPush::setPlan(const plan::Plan& plan, Instant now) {
-  plan::AddressList next = namedByRdma(plan);
+void EndpointPush::setPlan(std::shared_ptr<const plan::Plan> plan, Instant now) {
+  scopes_.setPlan(std::move(plan));
+  for (const auto& [id, agent] : registry_.agents()) {
+    agent->scope = agent->info.isHere() ? scopes_.of(agent->info) : nullptr;
+  }
+  takeNeeded(now);
+  gather(now);  // the scopes may be others
+}
+
+// Notes the addresses that have become needed, and those that are not needed any more.
+void EndpointPush::takeNeeded(Instant now) {
+  plan::AddressList next = scopes_.needed();
   plan::AddressList others;
-  std::set_symmetric_difference(named_.begin(), named_.end(), next.begin(), next.end(),
+  std::set_symmetric_difference(needed_.begin(), needed_.end(), next.begin(), next.end(),
                                 std::back_inserter(others));
-  named_ = std::move(next);
+  needed_ = std::move(next);
   if (others.empty()) return;
   changed_.insert(others.begin(), others.end());
   gather(now);
@@ -70,7 +69,7 @@ void EndpointPush::setPlan(const plan::Plan& plan, Instant now) {
 void EndpointPush::changed(const std::vector<IpAddress>& addresses, Instant now) {
   const std::size_t before = changed_.size();
   for (const IpAddress& address : addresses) {
-    if (plan::contains(named_, address)) changed_.insert(address);
+    if (plan::contains(needed_, address)) changed_.insert(address);
   }
   if (changed_.size() != before) gather(now);
 }
@@ -97,10 +96,10 @@ void EndpointPush::settle() {
 }
 
 void EndpointPush::update(const IpAddress& address) {
-  const bool named = plan::contains(named_, address);
-  const plan::Endpoint* endpoint = named ? registry_.endpoint(address) : nullptr;
-  if (named && endpoint == nullptr && foreign_ != nullptr) endpoint = foreign_->find(address);
-  const bool may_come_back = named && !settled_ && !registry_.presence(address).known;
+  const bool needed = plan::contains(needed_, address);
+  const plan::Endpoint* endpoint = needed ? registry_.endpoint(address) : nullptr;
+  if (needed && endpoint == nullptr && foreign_ != nullptr) endpoint = foreign_->find(address);
+  const bool may_come_back = needed && !settled_ && !registry_.presence(address).known;
   if (endpoint != nullptr || !may_come_back) directory_.set(address, endpoint);
 }
 
@@ -113,24 +112,35 @@ void EndpointPush::pushAll(Instant now) {
   pause_until_mono_ = now.mono + took + std::min(4 * took, kMaxCoalesce);
 }
 
-void EndpointPush::registered(Agent& agent, const wire::Register& request) const {
+void EndpointPush::registered(Agent& agent, const wire::Register& request, Instant now) {
+  if (scopes_.noteInfiniBand(agent.info)) takeNeeded(now);
+  agent.scope = scopes_.of(agent.info);
+  HeldTable& held = agent.held_endpoints;
   const bool ours = request.endpoints_controller() == directory_.controller();
-  agent.endpoints_version = ours ? request.endpoints_version() : 0;
-  agent.endpoints_any = request.endpoints_controller() != 0;
+  const bool same = agent.scope != nullptr && request.endpoints_scope() == agent.scope->hash;
+  held.any = request.endpoints_controller() != 0;
+  held.version = held.right_at = ours ? request.endpoints_version() : 0;
+  held.scope = same ? agent.scope : nullptr;
 }
 
 bool EndpointPush::lacks(const Agent& agent) const {
-  if (agent.endpoints_version == directory_.version()) return false;
-  const bool of_another = agent.endpoints_any && agent.endpoints_version == 0;
-  return of_another ? settled_ : agent.endpoints_any || !directory_.empty();
+  if (agent.scope == nullptr) return false;
+  const HeldTable& held = agent.held_endpoints;
+  const bool in_scope = held.scope != nullptr && held.scope->hash == agent.scope->hash;
+  if (in_scope && held.right_at == directory_.version()) return false;
+  const bool of_another = held.any && held.version == 0;
+  return of_another ? settled_ : held.any || !directory_.empty();
 }
 
 void EndpointPush::push(Agent& agent) {
   if (!changed_.empty() || !lacks(agent)) return;
-  // If the connection is full, the next heartbeat retries.
-  if (!socket_.send(agent.route, directory_.updateFrom(agent.endpoints_version))) return;
-  agent.endpoints_version = directory_.version();
-  agent.endpoints_any = true;
+  HeldTable& held = agent.held_endpoints;
+  if (const auto update = directory_.updateFrom(held, *agent.scope); update != nullptr) {
+    // If the connection is full, the next heartbeat retries.
+    if (!socket_.send(agent.route, update)) return;
+    held = {true, directory_.version(), 0, agent.scope};
+  }
+  held.right_at = directory_.version();
 }
 
 void EndpointPush::save() {

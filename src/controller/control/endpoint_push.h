@@ -1,20 +1,22 @@
-// Pushes RDMA endpoints to agents: the endpoints of live agents at addresses that rdma probes name.
-// Changes within kCoalesce become one version, and each agent gets the difference to the version it
-// holds. The control thread; the owner calls runDue() at nextDue().
-// A controller that has just started knows no agents. Until kSettle has passed it uses the table
-// that it kept on disk as if those agents were present. So no agent stops probing a host that has
-// not registered again yet, and agents that hold this table get no update. Agents with a table of
+// Pushes RDMA endpoints to agents: to each those of live agents at the addresses in its scope
+// (endpoint_scope.h). Changes within kCoalesce become one version, and each agent gets the
+// difference to the version it holds. The control thread; the owner calls runDue() at nextDue(). A
+// controller that has just started knows no agents. Until kSettle has passed it uses the table that
+// it kept on disk as if those agents were present. So no agent stops probing a host that has not
+// registered again yet, and agents that hold this table get no update. Agents with a table of
 // another controller keep it until then.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <unordered_set>
 #include <vector>
 
 #include "common/address.h"
 #include "controller/control/endpoint_directory.h"
+#include "controller/control/endpoint_scope.h"
 #include "controller/control/foreign_endpoints.h"
 #include "controller/control/registry.h"
 #include "net/zmq_router.h"
@@ -39,12 +41,12 @@ class EndpointPush {
   EndpointPush(const EndpointPush&) = delete;
   EndpointPush& operator=(const EndpointPush&) = delete;
 
-  void setPlan(const plan::Plan& plan, Instant now);
+  void setPlan(std::shared_ptr<const plan::Plan> plan, Instant now);
   // Notes that agents of these addresses came, went, or have other endpoints.
   void changed(const std::vector<IpAddress>& addresses, Instant now);
 
   // Notes which table the agent reports.
-  void registered(Agent& agent, const wire::Register& request) const;
+  void registered(Agent& agent, const wire::Register& request, Instant now);
   // Sends the agent the changes that it lacks, unless a new version is being gathered.
   void push(Agent& agent);
 
@@ -54,6 +56,7 @@ class EndpointPush {
 
  private:
   bool lacks(const Agent& agent) const;
+  void takeNeeded(Instant now);
   void gather(Instant now);
   void settle();
   void update(const IpAddress& address);
@@ -67,7 +70,8 @@ class EndpointPush {
   const Nanos settle_mono_;
   bool settled_ = false;
   EndpointDirectory directory_;
-  plan::AddressList named_;  // addresses named by rdma probes; sorted
+  EndpointScopes scopes_;
+  plan::AddressList needed_;  // the addresses in any agent's scope; sorted
   // changed addresses of the present or the previous list
   std::unordered_set<IpAddress, IpAddressHash> changed_;
   Nanos due_mono_;

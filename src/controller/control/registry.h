@@ -17,6 +17,7 @@
 #include "common/address.h"
 #include "common/time.h"
 #include "control.pb.h"
+#include "controller/control/endpoint_scope.h"
 #include "controller/control/registration.h"
 #include "controller/model/board.h"
 #include "controller/model/deadline_queue.h"
@@ -39,11 +40,9 @@ struct Agent {
   Nanos heard_mono = 0;
   Nanos nudged_mono = 0;
   Nanos counters_mono = 0;  // when its last heartbeat arrived; counter_log.h sets it
-  // The version of this controller's endpoint table that the agent holds (endpoint_push.h), 0 if
-  // none; and whether it holds any table, including another controller's.
-  std::uint64_t endpoints_version = 0;
-  bool endpoints_any = false;
-  Nanos present_since_utc = 0;  // 0 if no absence is known
+  HeldTable held_endpoints;
+  std::shared_ptr<const EndpointScope> scope;  // of its endpoints; nullptr before the first plan
+  Nanos present_since_utc = 0;                 // 0 if no absence is known
   // The collectors' keys that were last sent on this connection.
   std::shared_ptr<const std::string> told_collectors;
   // Whether one of its batches could not be committed. Until it registers again, no later batch is

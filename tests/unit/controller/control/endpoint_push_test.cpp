@@ -30,14 +30,17 @@ class EndpointPushTest : public testing::Test {
 
   // Another run of the same controller: it knows nobody.
   void startController(const char* probes) {
+    startWithoutPlan();
+    usePlan(probes);
+  }
+  void startWithoutPlan() {
     push_.reset();
     registry_ = Registry();
     socket_ = std::move(*net::ZmqRouter::bind({IpAddress::fromV4(0x7f000001), 0}));
     push_ = std::make_unique<EndpointPush>(*socket_, registry_, folder_ / "endpoints", mono_);
-    usePlan(probes);
   }
   void usePlan(const std::string& probes) {
-    push_->setPlan(test::pinglistOf(probes)->plan, now());
+    push_->setPlan(std::make_shared<const plan::Plan>(test::pinglistOf(probes)->plan), now());
     pass(EndpointPush::kMaxCoalesce);
   }
   Instant now() const { return {mono_, mono_}; }
@@ -48,11 +51,13 @@ class EndpointPushTest : public testing::Test {
   }
   // As ControlServer does it.
   void registerPeer(Peer& peer, const std::string& address, std::uint32_t qpn,
-                    std::uint64_t incarnation = 1) {
+                    std::uint64_t incarnation = 1, std::uint32_t lid = 0) {
     auto request = test::registerOf("host-" + address, incarnation, {address});
     if (qpn != 0) test::addEndpoint(request, address, qpn);
+    if (lid != 0) request.mutable_endpoints(0)->set_lid(lid);
     request.set_endpoints_controller(peer.held.version.controller);
     request.set_endpoints_version(peer.held.version.number);
+    request.set_endpoints_scope(peer.held.version.scope);
     wire::AgentMessage message;
     *message.mutable_registration() = request;
     peer.dealer.send(message);
@@ -60,7 +65,7 @@ class EndpointPushTest : public testing::Test {
     ASSERT_TRUE(test::eventually([&] { return (arrived = socket_->receive()).has_value(); }));
     const auto admitted = registry_.admit(request, arrived->route, std::nullopt, now());
     ASSERT_TRUE(admitted) << admitted.error().text;
-    push_->registered(**admitted, request);
+    push_->registered(**admitted, request, now());
     push_->changed(registry_.takeChanged(), now());
     push_->push(**admitted);
   }
@@ -132,11 +137,12 @@ TEST_F(EndpointPushTest, OnlyLiveAgentsAtAddressesOfRdmaProbesAreInIt) {
   registry_.heard(registry_.find("host-10.0.0.1")->route, now());
   usePlan("  - { name: rail, protocol: rdma, mesh: ['10.0.1.[1-9]'] }\n");
   follow(a);
-  EXPECT_EQ(qpnOf(a, "10.0.0.1"), 0U);
-  EXPECT_EQ(qpnOf(a, "10.0.1.1"), 19U);
+  EXPECT_TRUE(a.held.table->empty()) << "it probes nobody any more";
+  follow(stranger);
+  EXPECT_EQ(qpnOf(stranger, "10.0.1.1"), 19U);
   usePlan("  - { name: mesh, protocol: udp, mesh: ['10.0.1.[1-9]'] }\n");
-  follow(a);
-  EXPECT_TRUE(a.held.table->empty());
+  follow(stranger);
+  EXPECT_TRUE(stranger.held.table->empty());
 }
 
 TEST_F(EndpointPushTest, AgentsThatReconnectGetWhatTheyLack) {
@@ -210,6 +216,24 @@ TEST_F(EndpointPushTest, WhatHoldsStillIsNotSentAgainAfterTheControllersRestart)
   EXPECT_EQ(message->endpoints().changed_size() + message->endpoints().removed_size(), 0);
 }
 
+TEST_F(EndpointPushTest, ARunThatEndsAtOnceLeavesNoVersionsToTheNext) {
+  {
+    Peer a(socket_->address());
+    registerPeer(a, "10.0.0.1", 17);
+    pass(EndpointPush::kMaxCoalesce);
+  }
+  startController(kRail);
+  const auto kept = readFile(folder_ / "endpoints", 1 << 20);
+  Peer a(socket_->address());
+  registerPeer(a, "10.0.0.2", 18);
+  pass(EndpointPush::kMaxCoalesce);
+  follow(a);
+  push_.reset();
+  ASSERT_TRUE(writeFileAtomic(folder_ / "endpoints", *kept)) << "as if it had been killed";
+  startController(kRail);
+  EXPECT_GT(push_->version(), a.held.version.number);
+}
+
 TEST_F(EndpointPushTest, TablesOfAnotherControllerAreLeftAloneUntilAllCanBeHere) {
   Peer a(socket_->address());
   a.held.version = {123, 45};
@@ -246,6 +270,56 @@ TEST_F(EndpointPushTest, WithoutRdmaNobodyIsToldAnything) {
   pass(EndpointPush::kMaxCoalesce);
   pass(EndpointPush::kSettle);
   EXPECT_FALSE(a.dealer.receive());
+}
+
+TEST_F(EndpointPushTest, AgentsGetTheEndpointsOfTheirTargetsOnly) {
+  usePlan("  - { name: storage, protocol: rdma, from: ['10.0.0.[1-5]'], to: ['10.0.0.[6-8]'] }\n");
+  Peer client(socket_->address());
+  Peer other(socket_->address());
+  Peer server(socket_->address());
+  registerPeer(client, "10.0.0.1", 17);
+  registerPeer(other, "10.0.0.2", 18);
+  registerPeer(server, "10.0.0.6", 19);
+  pass(EndpointPush::kMaxCoalesce);
+  follow(client);
+  EXPECT_EQ(client.held.table->size(), 1U);
+  EXPECT_EQ(qpnOf(client, "10.0.0.6"), 19U);
+  follow(server);
+  EXPECT_TRUE(server.held.table->empty()) << "it probes nobody";
+
+  usePlan("  - { name: storage, protocol: rdma, from: ['10.0.0.[1-5]'], to: ['10.0.0.[2-8]'] }\n");
+  const auto message = client.dealer.expect(wire::ControllerMessage::kEndpoints);
+  ASSERT_TRUE(message);
+  EXPECT_NE(message->endpoints().base_version(), 0U);
+  EXPECT_EQ(message->endpoints().changed_size(), 1) << "only the new target's";
+}
+
+TEST_F(EndpointPushTest, AnAgentWithInfiniBandGetsTheEndpointsOfThoseThatProbeItToo) {
+  usePlan("  - { name: storage, protocol: rdma, from: ['10.0.0.[1-5]'], to: ['10.0.0.[6-8]'] }\n");
+  Peer client(socket_->address());
+  registerPeer(client, "10.0.0.1", 17);
+  pass(EndpointPush::kMaxCoalesce);
+  Peer server(socket_->address());
+  registerPeer(server, "10.0.0.6", 19, 1, 7);
+  pass(EndpointPush::kMaxCoalesce);
+  follow(server);
+  EXPECT_EQ(qpnOf(server, "10.0.0.1"), 17U);
+}
+
+TEST_F(EndpointPushTest, BeforeTheFirstPlanNobodyLosesATable) {
+  Peer a(socket_->address());
+  registerPeer(a, "10.0.0.1", 17);
+  pass(EndpointPush::kMaxCoalesce);
+  follow(a);
+  startWithoutPlan();
+  Peer again(socket_->address());
+  again.held = a.held;
+  registerPeer(again, "10.0.0.1", 17);
+  pass(2 * EndpointPush::kSettle);
+  EXPECT_FALSE(again.dealer.receive());
+  usePlan(kRail);
+  follow(again);
+  EXPECT_EQ(qpnOf(again, "10.0.0.1"), 17U);
 }
 
 }  // namespace
