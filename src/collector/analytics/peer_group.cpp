@@ -17,6 +17,10 @@ constexpr double kLearnRounds = 7200;  // over which a replica's own usual dista
 constexpr double kMinSpread = 0.02;    // replicas that agree better than that are equal
 constexpr double kNormal = 1.4826;     // a normal distribution's deviation by its MAD
 constexpr std::uint32_t kTailBlock = 60;  // rounds
+// The score that kTop metrics of a replica reach at once: its least limit, and the limit in
+// multiples of what is usual. Metrics of one cause, as a histogram's, vary together.
+constexpr double kSeveral = 0.45;
+constexpr double kSeveralAboveTail = 2;
 
 double medianOf(std::vector<float>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -61,7 +65,8 @@ void Replica::leave() {
   const bool was = verdict_.anomalous;
   verdict_ = {};
   verdict_.changed = was;
-  hysteresis_.clear();
+  one_far_.clear();
+  several_off_.clear();
   anomalous_samples_ = 0;
 }
 
@@ -72,10 +77,23 @@ void Replica::takeOver(const Replica& other, SlotOrigins from) {
 }
 
 PeerGroup::PeerGroup(std::size_t metrics) : metrics_(metrics) {
-  for (Metric& metric : metrics_) metric.tail = kFirstTail;
+  for (Metric& metric : metrics_) metric.tail.usual = kFirstTail;
+  several_.usual = kSeveral;
 }
 
-double PeerGroup::limitOf(const Metric& metric) { return std::max(kFar, kAboveTail * metric.tail); }
+void PeerGroup::Tail::note(double second, double most) {
+  highest = std::max(highest, std::min(second, most));
+}
+
+void PeerGroup::Tail::learn(double minutes) {
+  if (highest == 0) return;
+  usual += std::max(kTailPace, 1 / (minutes + 4)) * (highest - usual);
+  highest = 0;
+}
+
+double PeerGroup::limitOf(const Metric& metric) {
+  return std::max(kFar, kAboveTail * metric.tail.usual);
+}
 
 void PeerGroup::judge(std::span<Replica* const> replicas, std::uint32_t relearn_after) {
   judged_.clear();
@@ -93,7 +111,7 @@ void PeerGroup::judge(std::span<Replica* const> replicas, std::uint32_t relearn_
   for (std::size_t number = 0; number < metrics_.size(); ++number) {
     if (compare(number)) score(number);
   }
-  for (Replica* replica : judged_) conclude(*replica, relearn_after);
+  conclude(relearn_after);
   ++rounds_;
   learnTails();
 }
@@ -153,7 +171,7 @@ void PeerGroup::score(std::size_t number) {
     second = std::max(second, std::min(first, off));
     first = std::max(first, off);
   }
-  metric.highest = std::max(metric.highest, std::min(second, 2 * limit));
+  metric.tail.note(second, 2 * limit);
   const bool role = static_cast<double>(far) > kRole * static_cast<double>(judged_.size());
   const bool known = metric.rounds > kLearn;
   for (Replica* replica : judged_) {
@@ -168,16 +186,36 @@ void PeerGroup::score(std::size_t number) {
   }
 }
 
-void PeerGroup::conclude(Replica& replica, std::uint32_t relearn_after) {
+void PeerGroup::conclude(std::uint32_t relearn_after) {
+  const double limit = std::max(kSeveral, kSeveralAboveTail * several_.usual);
+  double first = 0;
+  double second = 0;
+  for (Replica* replica : judged_) {
+    PeerVerdict& verdict = replica->verdict_;
+    const bool enough = verdict.top_count == PeerVerdict::kTop;
+    const double several = enough ? std::abs(verdict.top.back().score) : 0;
+    second = std::max(second, std::min(first, several));
+    first = std::max(first, several);
+    verdict.score = verdict.top_count == 0 ? 0 : std::abs(verdict.top[0].score);
+    verdict.score = std::max(verdict.score, several / limit);
+    conclude(*replica, several > limit, relearn_after);
+  }
+  several_.note(second, 2 * limit);
+}
+
+void PeerGroup::conclude(Replica& replica, bool several_off, std::uint32_t relearn_after) {
   PeerVerdict& verdict = replica.verdict_;
   verdict.judged = true;
-  verdict.score = verdict.top_count == 0 ? 0 : std::abs(verdict.top[0].score);
   const bool before = verdict.anomalous;
-  verdict.anomalous = replica.hysteresis_.add(verdict.score > 1);
+  const bool one_far = verdict.top_count > 0 && std::abs(verdict.top[0].score) > 1;
+  const bool by_one = replica.one_far_.add(one_far);
+  const bool by_several = replica.several_off_.add(several_off);
+  verdict.anomalous = by_one || by_several;
   replica.anomalous_samples_ = verdict.anomalous ? replica.anomalous_samples_ + 1 : 0;
   const bool new_usual = replica.anomalous_samples_ >= relearn_after;
   if (new_usual) {
-    replica.hysteresis_.clear();
+    replica.one_far_.clear();
+    replica.several_off_.clear();
     replica.anomalous_samples_ = 0;
     verdict.anomalous = false;
   }
@@ -193,11 +231,9 @@ void PeerGroup::learnTails() {
   if (++in_block_ < kTailBlock) return;
   in_block_ = 0;
   for (Metric& metric : metrics_) {
-    if (metric.highest == 0) continue;
-    const double blocks = metric.rounds / static_cast<double>(kTailBlock);
-    metric.tail += std::max(kTailPace, 1 / (blocks + 4)) * (metric.highest - metric.tail);
-    metric.highest = 0;
+    metric.tail.learn(metric.rounds / static_cast<double>(kTailBlock));
   }
+  several_.learn(static_cast<double>(rounds_) / kTailBlock);
 }
 
 }  // namespace pingloom::collector::analytics

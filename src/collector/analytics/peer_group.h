@@ -3,6 +3,9 @@
 // replicas usually are from it (the median of the distances, as in MAD). So a replica is found that
 // is slow from its first minute on, although nothing else is usual in its own history.
 //
+// One metric that is far off is an anomaly, and so are several that are less far off at once for
+// longer: where values scatter much, a slow replica is found by all of its latencies together.
+//
 // A replica that always differs (more memory, a share of the load of its own) is judged by what
 // is usual for it: while it is calm its distance is learned slowly, and at once after an anomaly of
 // `relearn_after` samples. If more than kRole of the replicas are far off in a metric at once,
@@ -36,10 +39,10 @@ struct PeerContribution {
 struct PeerVerdict {
   static constexpr std::size_t kTop = 5;
 
-  bool judged = false;                       // false while it is young or has too few peers
-  bool anomalous = false;                    // score was above 1 in N of the last M samples
-  bool changed = false;                      // whether `anomalous` changed
-  double score = 0;                          // the largest of its metrics'; unusual above 1
+  bool judged = false;     // false while it is young or has too few peers
+  bool anomalous = false;  // see PeerGroup::conclude()
+  bool changed = false;    // whether `anomalous` changed
+  double score = 0;        // of its metric that is farthest off, or of several; unusual above 1
   std::array<PeerContribution, kTop> top{};  // in descending order
   std::size_t top_count = 0;
 };
@@ -77,7 +80,8 @@ class Replica {
   std::vector<bool> moved_;  // whether the metric had another value than in the sample before
   std::uint32_t samples_ = 0;
   std::uint32_t anomalous_samples_ = 0;
-  Hysteresis hysteresis_{{.raise = 5, .window = 9}};
+  Hysteresis one_far_{{.raise = 5, .window = 9}};
+  Hysteresis several_off_{{.raise = 24, .window = 28}};
   PeerVerdict verdict_;
 };
 
@@ -98,26 +102,33 @@ class PeerGroup {
   void judge(std::span<Replica* const> replicas, std::uint32_t relearn_after);
 
  private:
+  // The usual second-largest value in a minute: one slow replica must not become usual for all.
+  struct Tail {
+    double usual = 0;
+    double highest = 0;  // of the current minute
+
+    void note(double second, double most);
+    void learn(double minutes);
+  };
   struct Metric {
     double away = 0;           // the usual size of distances between value and median, smoothed
     double spread = 0;         // the usual size of relative distances from the usual, smoothed
     double present = 0;        // the larger one of that and its present size
     std::uint32_t rounds = 0;  // in which it moved
     std::uint32_t still = 0;   // rounds since it moved
-    // The usual second-largest distance in a minute, in multiples of `present`: one slow replica
-    // must not become usual for all.
-    double tail = 0;
-    double highest = 0;  // of the current minute
+    Tail tail;                 // of distances, in multiples of `present`
     float median = 0;
   };
   static double limitOf(const Metric& metric);
   bool compare(std::size_t number);
   void setDistances(std::size_t number);
   void score(std::size_t number);
-  static void conclude(Replica& replica, std::uint32_t relearn_after);
+  void conclude(std::uint32_t relearn_after);
+  static void conclude(Replica& replica, bool several_off, std::uint32_t relearn_after);
   void learnTails();
 
   std::vector<Metric> metrics_;
+  Tail several_;                  // of the scores that kTop metrics of a replica reach at once
   std::vector<Replica*> judged_;  // of this round
   std::vector<float> scratch_;
   std::uint64_t rounds_ = 0;

@@ -335,7 +335,9 @@ TEST_F(ControlClientTest, TakesEndpointsAndNamesThemWhenItRegistersAgain) {
   registerClient();
   ASSERT_TRUE(expect(Body::kHeartbeat));
   answer(endpointsMessage(4, 0, endpointOf("10.0.0.2", 20)));
-  answer(endpointsMessage(5, 4, endpointOf("10.0.0.3", 30)));
+  wire::ControllerMessage second = endpointsMessage(5, 4, endpointOf("10.0.0.3", 30));
+  second.mutable_endpoints()->set_scope(77);
+  answer(second);
   ASSERT_TRUE(flow([&] { return client->counters().endpoint_updates_taken == 2; }));
   EXPECT_EQ(owner.held.table->size(), 2U);
   now += kSecond;
@@ -344,6 +346,7 @@ TEST_F(ControlClientTest, TakesEndpointsAndNamesThemWhenItRegistersAgain) {
   ASSERT_TRUE(again);
   EXPECT_EQ(again->body.registration().endpoints_controller(), 9U);
   EXPECT_EQ(again->body.registration().endpoints_version(), 5U);
+  EXPECT_EQ(again->body.registration().endpoints_scope(), 77U);
   answer(endpointsMessage(6, 5, endpointOf("10.0.0.3", 31)));
   ASSERT_TRUE(flow([&] { return client->counters().unexpected_messages == 1; }))
       << "it comes again after the registration";

@@ -77,7 +77,7 @@ TEST(StateDir, KeepsTheEndpoints) {
   endpoint.gid[15] = 1;
   endpoint.qpn = 17;
   plan::HeldEndpoints held;
-  held.version = {9, 4};
+  held.version = {9, 4, 77};
   held.table = std::make_shared<const plan::EndpointTable>(
       plan::EndpointTable{{endpoint.address, endpoint}});
   ASSERT_TRUE(state->saveEndpoints(held));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -127,6 +129,68 @@ TEST(PeerGroup, aReplicaThatJoinsIsJudgedAtOnce) {
   replicas.add();
   replicas.slowDown(16, 1.4);
   EXPECT_LT(replicas.stepsUntilAnomalous(16, 150), 150);
+}
+
+// Replicas with six latencies. The noise of each replica has `own` of its own in each latency, and
+// `common` in all of them, which lasts for minutes.
+class Latencies {
+ public:
+  Latencies(double own, double common) : own_(own), common_(common) {
+    for (std::size_t i = 0; i < kReplicas; ++i) replicas_.push_back(std::make_unique<Replica>(6));
+  }
+  void step() {
+    std::vector<Replica*> all;
+    for (std::size_t i = 0; i < kReplicas; ++i) {
+      lasting_[i] = 0.995 * lasting_[i] + 0.1 * normal_(random_);
+      std::vector<double> sample(6);
+      for (double& value : sample) {
+        const double noise = own_ * normal_(random_) + common_ * lasting_[i];
+        value = (i == 3 ? slower_ : 1) * (1 + noise);
+      }
+      replicas_[i]->observe(sample);
+      all.push_back(replicas_[i].get());
+    }
+    group_.judge(all, kRelearnAfter);
+    for (const auto& replica : replicas_) {
+      alarms_ += replica->verdict().changed && replica->verdict().anomalous ? 1 : 0;
+    }
+  }
+  void slowDown(double factor) { slower_ = factor; }
+  const PeerVerdict& verdict() const { return replicas_[3]->verdict(); }
+  int alarms() const { return alarms_; }
+
+ private:
+  static constexpr std::size_t kReplicas = 32;
+  double own_;
+  double common_;
+  double slower_ = 1;
+  int alarms_ = 0;
+  PeerGroup group_{6};
+  std::vector<std::unique_ptr<Replica>> replicas_;
+  std::array<double, kReplicas> lasting_{};
+  std::mt19937 random_{7};
+  std::normal_distribution<double> normal_;
+};
+
+TEST(PeerGroup, latenciesThatAreAllALittleOffAreAnAnomaly) {
+  Latencies latencies(0.4, 0);
+  for (int i = 0; i < 1200; ++i) latencies.step();
+  EXPECT_EQ(latencies.alarms(), 0);
+  latencies.slowDown(1.25);
+  int steps = 0;
+  while (steps < 150 && !latencies.verdict().anomalous) {
+    latencies.step();
+    ++steps;
+  }
+  EXPECT_LT(steps, 150);
+  EXPECT_LT(latencies.verdict().top[0].score, 1) << "no latency alone shows it";
+  EXPECT_GT(latencies.verdict().score, 1);
+}
+
+TEST(PeerGroup, latenciesThatAreAlwaysOffTogetherAreNoAnomaly) {
+  Latencies latencies(0.02, 0.05);
+  for (int i = 0; i < 7200; ++i) latencies.step();
+  EXPECT_EQ(latencies.alarms(), 0);
 }
 
 TEST(PeerGroup, tooFewReplicasAreNotJudged) {
