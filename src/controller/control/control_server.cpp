@@ -37,7 +37,10 @@ ControlServer::Waiting ControlServer::receive(Instant now) {
   for (std::size_t i = 0; i < kMessagesAtOnce; ++i) {
     if (ledger_.busy()) return Waiting::kLedger;
     auto message = socket_.receive();
-    if (!message) return Waiting::kNothing;
+    if (!message) {
+      if (feed_ != nullptr) feed_->drained(now);
+      return Waiting::kNothing;
+    }
     const Nanos passed = monotonicNow() - started;
     take(std::move(*message), {now.mono + passed, now.utc + passed});
     if (passed > kMaxTurn) break;

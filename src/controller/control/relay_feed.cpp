@@ -121,9 +121,11 @@ std::optional<Refusal> RelayFeed::follow(const std::string& route, const wire::F
   if (!member) {
     return Refusal{wire::Refused::NOT_AUTHORIZED, "no other controller has this name and session"};
   }
-  const auto known = followers_.find(follow.controller());
-  if (known == followers_.end() && followers_.size() >= kMaxFollowers) {
-    return Refusal{wire::Refused::UNKNOWN, "too many controllers follow"};
+  if (!followers_.contains(follow.controller())) {
+    if (followers_.size() >= kMaxFollowers) {
+      return Refusal{wire::Refused::UNKNOWN, "too many controllers follow"};
+    }
+    encodeGathered();  // it is told all of that when it begins
   }
   Follower& follower = followers_[follow.controller()];
   const bool again = follower.route == route && follower.attempt == follow.attempt();
@@ -268,10 +270,12 @@ void RelayFeed::flushAll(Instant now) {
 }
 
 void RelayFeed::runDue(Instant now) {
+  // While there is much to do, a Follow waits behind the messages of thousands of agents.
+  std::erase_if(followers_, [&](const auto& entry) {
+    return drained_mono_ - entry.second.heard_mono > kForget;
+  });
   if (now.mono < nextDue()) return;
   if (now.mono >= gathered_mono_) encodeGathered();
-  std::erase_if(followers_,
-                [&](const auto& entry) { return now.mono - entry.second.heard_mono > kForget; });
   flushAll(now);
 }
 

@@ -32,7 +32,8 @@ class RelayFeed {
   static constexpr std::size_t kPieceBytes = 256U << 10;
   static constexpr std::size_t kMaxFollowers = 64;
   static constexpr std::size_t kMaxWaiting = std::size_t{256} << 20;
-  static constexpr Nanos kForget = 5 * kSecond;  // without a Follow
+  // Without a Follow, although none can be waiting to be read: see drained().
+  static constexpr Nanos kForget = 5 * kSecond;
   static constexpr Nanos kStartPause = kSecond;  // between two starts of one follower
   static constexpr Nanos kRetry = 5 * kMillisecond;
 
@@ -58,6 +59,8 @@ class RelayFeed {
   // Takes the result of Registry::takeChanged(), and tells which agents are gone or back.
   void presenceChanged(const std::vector<IpAddress>& addresses, Instant now);
 
+  // All messages that have arrived have been taken.
+  void drained(Instant now) { drained_mono_ = now.mono; }
   void runDue(Instant now);
   Nanos nextDue() const { return std::min(gathered_mono_, retry_mono_); }  // CLOCK_MONOTONIC
   std::uint64_t restarts() const { return restarts_; }
@@ -91,6 +94,7 @@ class RelayFeed {
   std::size_t gathered_bytes_ = 0;
   Nanos gathered_mono_ = kNever;  // when it is sent
   Nanos retry_mono_ = kNever;     // when what waits is tried again
+  Nanos drained_mono_ = 0;        // the last time
   std::uint64_t restarts_ = 0;    // of followers that were too slow
 };
 
