@@ -1,8 +1,11 @@
 #include "fleet.h"
 
 #include <fmt/format.h>
+#include <sys/epoll.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 
 #include "common/duration.h"
 
@@ -50,18 +53,30 @@ Fleet::Fleet(const FleetShape& shape, std::uint32_t agents, std::uint32_t first)
   for (std::uint32_t i = 0; i < agents; ++i) {
     agents_.push_back(std::make_unique<FleetAgent>(shape_, first + i, agentAddress(first + i)));
   }
-  descriptors_.resize(agents);
+  deadlines_.resize(agents, kNever);
 }
 
 Status Fleet::startAll() {
-  for (const auto& agent : agents_) {
-    if (auto status = agent->start(context_, monotonicNow()); !status) return status;
+  for (std::size_t i = 0; i < agents_.size(); ++i) {
+    if (auto status = start(i); !status) return status;
   }
+  return {};
+}
+
+Status Fleet::start(std::size_t agent) {
+  if (epoll_.get() < 0) {
+    epoll_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
+    if (epoll_.get() < 0) return makeErrnoError("epoll", "cannot be created", errno);
+  }
+  if (auto status = agents_[agent]->start(context_, monotonicNow()); !status) return status;
+  watch(agent);
   return {};
 }
 
 void Fleet::killAll() {
   for (const auto& agent : agents_) agent->kill();
+  by_deadline_.clear();
+  deadlines_.assign(deadlines_.size(), kNever);
 }
 
 void Fleet::closeWindows() {
@@ -71,26 +86,53 @@ void Fleet::closeWindows() {
 
 void Fleet::closeWindows(std::uint64_t window_index) {
   const Nanos now = monotonicNow();
-  for (const auto& agent : agents_) {
-    agent->closeWindow(window_index, now);
-    agent->run(now);
+  for (std::size_t i = 0; i < agents_.size(); ++i) {
+    agents_[i]->closeWindow(window_index, now);
+    run(i);
   }
   batches_closed_ += agents_.size();
 }
 
+void Fleet::loseWindow(std::size_t agent, std::uint64_t window_index) {
+  agents_[agent]->closeWindow(window_index, monotonicNow(), true);
+  run(agent);
+}
+
+void Fleet::run(std::size_t agent) {
+  agents_[agent]->run(monotonicNow());
+  watch(agent);
+}
+
+// Waits for the agent's descriptor, which may be another one now, and for its deadline.
+void Fleet::watch(std::size_t agent) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = agent;
+  // This fails if there is none, or if it is waited for already.
+  (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, agents_[agent]->descriptor(), &event);
+  const Nanos deadline = agents_[agent]->deadline();
+  if (deadlines_[agent] == deadline) return;
+  by_deadline_.erase({deadlines_[agent], agent});
+  deadlines_[agent] = deadline;
+  if (deadline < kNever) by_deadline_.emplace(deadline, agent);
+}
+
 void Fleet::serveOnce(Nanos until_mono) {
-  Nanos due = until_mono;
-  for (std::size_t i = 0; i < agents_.size(); ++i) {
-    due = std::min(due, agents_[i]->deadline());
-    descriptors_[i] = {agents_[i]->descriptor(), POLLIN, 0};
-  }
+  const Nanos due =
+      by_deadline_.empty() ? until_mono : std::min(until_mono, by_deadline_.begin()->first);
   const Nanos left = std::clamp<Nanos>(due - monotonicNow(), 0, kSecond);
   const timespec timeout{left / kSecond, left % kSecond};
-  ::ppoll(descriptors_.data(), descriptors_.size(), &timeout, nullptr);
-  for (std::size_t i = 0; i < agents_.size(); ++i) {
-    const Nanos now = monotonicNow();
-    if (descriptors_[i].revents != 0 || agents_[i]->deadline() <= now) agents_[i]->run(now);
+  std::array<epoll_event, 256> events;
+  const int ready = ::epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                                   &timeout, nullptr);
+  for (int i = 0; i < ready; ++i) run(events[static_cast<std::size_t>(i)].data.u64);
+  const Nanos now = monotonicNow();
+  std::vector<std::size_t> late;
+  for (const auto& [deadline, agent] : by_deadline_) {
+    if (deadline > now) break;
+    late.push_back(agent);
   }
+  for (const std::size_t agent : late) run(agent);
 }
 
 Result<Nanos> Fleet::serveUntil(const char* what, Nanos patience,

@@ -1,14 +1,16 @@
-// Serves all agents on one thread with one poll.
+// Serves all agents on one thread with one epoll, so that a message costs the same however many
+// agents there are.
 #pragma once
-
-#include <poll.h>
 
 #include <functional>
 #include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "agent/control_client.h"
 #include "common/error.h"
+#include "common/fd.h"
 #include "common/time.h"
 #include "fleet_agent.h"
 
@@ -20,10 +22,12 @@ class Fleet {
   Fleet(const FleetShape& shape, std::uint32_t agents, std::uint32_t first = 0);
 
   Status startAll();
-  Status start(FleetAgent& agent) { return agent.start(context_, monotonicNow()); }
+  Status start(std::size_t agent);
   void killAll();
   void closeWindows();  // makes one batch of every agent, of the newest window that has ended
   void closeWindows(std::uint64_t window_index);  // the same, of this window
+  // The same for one agent, in whose window every ping was lost.
+  void loseWindow(std::size_t agent, std::uint64_t window_index);
 
   // Serves the connections until `done` and gives the time it took. It is an error that names
   // `what` if it takes longer than `patience`.
@@ -41,11 +45,15 @@ class Fleet {
 
  private:
   void serveOnce(Nanos until_mono);
+  void run(std::size_t agent);
+  void watch(std::size_t agent);
 
   const FleetShape& shape_;
   net::ZmqContext context_;
   std::vector<std::unique_ptr<FleetAgent>> agents_;
-  std::vector<pollfd> descriptors_;
+  UniqueFd epoll_;
+  std::vector<Nanos> deadlines_;  // of each agent
+  std::set<std::pair<Nanos, std::size_t>> by_deadline_;
   std::uint64_t batches_closed_ = 0;
   std::uint64_t last_window_ = 0;
 };

@@ -107,11 +107,12 @@ std::vector<plan::Endpoint> FleetAgent::endpoints() {
 }
 
 Status FleetAgent::endpointsPushed(const wire::EndpointUpdate& update) {
-  const plan::EndpointVersion base{update.controller(), update.base_version()};
-  if (update.base_version() != 0 && base != held_) {
+  const bool fits =
+      held_.controller == update.controller() && held_.number == update.base_version();
+  if (update.base_version() != 0 && !fits) {
     return makeError("endpoint update", "starts from a table that is not held here");
   }
-  held_ = {update.controller(), update.version()};
+  held_ = {update.controller(), update.version(), update.scope()};
   ++endpoint_updates_;
   const std::string watched = shape_.watched.wire();
   for (const wire::Endpoint& endpoint : update.changed()) {

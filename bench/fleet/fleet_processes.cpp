@@ -109,9 +109,7 @@ class FleetServer {
         break;
       case Kind::kLoseOne:
         if (order.agent >= first_ && order.agent < first_ + count_) {
-          FleetAgent& agent = *fleet_.agents()[order.agent - first_];
-          agent.closeWindow(order.window_index, monotonicNow(), true);
-          agent.run(monotonicNow());
+          fleet_.loseWindow(order.agent - first_, order.window_index);
           ++control_.batches_closed;
         }
         break;

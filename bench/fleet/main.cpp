@@ -191,11 +191,12 @@ Status Bench::pushPlans() {
 // Kills and restarts one agent after the other, whose new queue pair has to reach all others.
 Status Bench::pushEndpoints() {
   for (int i = 0; i < options_.restarts; ++i) {
-    FleetAgent& agent = *fleet_->agents()[static_cast<std::size_t>(i) * 37 % options_.agents];
+    const std::size_t number = static_cast<std::size_t>(i) * 37 % options_.agents;
+    FleetAgent& agent = *fleet_->agents()[number];
     shape_.watched = agent.address();
     const Nanos start = monotonicNow();
     agent.kill();
-    if (auto status = fleet_->start(agent); !status) return status;
+    if (auto status = fleet_->start(number); !status) return status;
     const auto registered = fleet_->serveUntil("the restarted agent registered", kMaxRecovery,
                                                [&] { return agent.registered(); });
     if (!registered) return tl::unexpected(registered.error());

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <iostream>
 #include <memory>
@@ -49,11 +50,14 @@ struct Shape {
 // time: other programs on the machine do not count.
 double millisecondsSince(Nanos started) { return toMilliseconds(processCpu() - started); }
 
-double residentMiB() {
+double peakResidentMiB() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
+
+// Makes what is resident now the peak (proc(5), clear_refs).
+void resetPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 std::shared_ptr<const controller::GridPlan> planOf(std::uint32_t sources, std::uint32_t hosts) {
   auto plan = std::make_shared<controller::GridPlan>();
@@ -241,7 +245,8 @@ Status measureMesh(const std::filesystem::path& folder, const Shape& shape, Figu
   if (auto status = addRises(**mesh, shape, old); !status) return status;
   const auto around = static_cast<std::uint32_t>(2 * kHour / kWindow);
   if (auto status = (*mesh)->fillIndex(shape.hosts, now, kWindow, around); !status) return status;
-  const double before = residentMiB();
+  resetPeak();
+  const double before = peakResidentMiB();
   if (auto status = gridTimes(**mesh, shape, figures, "grid of the last 2 h", now, kWindow);
       !status) {
     return status;
@@ -251,7 +256,7 @@ Status measureMesh(const std::filesystem::path& folder, const Shape& shape, Figu
     return status;
   }
   if (auto status = worstTimes(**mesh, shape, figures, now); !status) return status;
-  figures.add("memory that reading grids takes at most", "MiB", residentMiB() - before);
+  figures.add("memory that reading grids takes at most", "MiB", peakResidentMiB() - before);
   return {};
 }
 

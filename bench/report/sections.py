@@ -131,7 +131,7 @@ SECTIONS = [
     Section("history", f"{BIN}/history_bench", "--runs 1", 900, full="--runs 5", targets=("history_bench",),
             limit_of=history_limit,
             goals={"a pair and window": "<= 16", "a pair and minute": "<= 4", "a pair's last 24 h: as JSON": "< 200"}
-            | {f"{when}: {grid}": "< 300" for when in ("grid of the last 2 h", "grid of an older time") for grid in GRIDS}),
+            | {f"{when}: {grid}": "< 200" for when in ("grid of the last 2 h", "grid of an older time") for grid in GRIDS}),
     Section("soft_rc", f"{BIN}/soft_rc_bench", "--runs 1", 1200, full="--runs 5", targets=("soft_rc_bench",),
             limit_of=same_row("limit: bare loop"),
             goals={f"UDP socket, {cores} | {READ_4096} | bytes": ">= 2" for cores in ("a core for each side", "one core")}
@@ -160,8 +160,8 @@ SECTIONS = [
                    "a controller killed: all agents registered after": "< 6000",
                    "a controller killed: all rows committed after": "< 10000",
                    "a controller upgraded, no leader: longest without a verdict on all pairs": "<= 0"}),
-    Section("fleet_cluster_many", f"/usr/bin/python3 -B tests/integration/postgres.py {BIN}/fleet_cluster --rows 200 --window 10s",
-            "--agents 1000 --windows 1 --kills 1 --restarts 1", 900, full="--agents 6000 --windows 2 --kills 1 --restarts 1",
+    Section("fleet_cluster_many", f"/usr/bin/python3 -B tests/integration/postgres.py {BIN}/fleet_cluster --rows 200 --window 20s",
+            "--agents 1000 --windows 1 --kills 1 --restarts 1", 900, full="--agents 10000 --windows 2 --kills 1 --restarts 1",
             targets=("fleet_cluster", "pingloom-controller"), needs=(program("redis-server"), postgres_server),
             goals={"a controller killed: all rows committed after": "< 10000"}),
     Section("icrc", f"{BIN}/icrc_bench --benchmark_min_time=0.1", "--benchmark_repetitions=1", 300,
