@@ -219,6 +219,11 @@ void ControlClient::take(const wire::PlanUpdate& update, Nanos now) {
     ++counters_.unexpected_messages;
     return;
   }
+  // A controller that has heard no confirmation for a while sends an update again.
+  if (update.hash() == plan_hash_ && plan_ != nullptr) {
+    heartbeat_due_ = now;
+    return;
+  }
   auto decoded = plan::decode(update, plan_.get());
   if (!decoded) {
     ++counters_.plans_refused;

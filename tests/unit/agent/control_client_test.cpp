@@ -217,6 +217,27 @@ TEST_F(ControlClientTest, TakesPlansCompleteAndAsDifferences) {
   EXPECT_EQ(client->planHash(), plan::hash(second));
 }
 
+TEST_F(ControlClientTest, APlanThatComesAgainIsConfirmedAgain) {
+  start();
+  registerClient();
+  ASSERT_TRUE(expect(Body::kHeartbeat));
+  const plan::Plan first = planOf({"10.0.0.1", "10.0.0.2"});
+  const plan::Plan second = planOf({"10.0.0.1", "10.0.0.3"});
+  wire::ControllerMessage message;
+  *message.mutable_plan() = plan::encode(first, nullptr);
+  answer(message);
+  ASSERT_TRUE(expect(Body::kHeartbeat));
+  *message.mutable_plan() = plan::encode(second, &first);
+  answer(message);
+  ASSERT_TRUE(expect(Body::kHeartbeat));
+  answer(message);
+  const auto confirmed = expect(Body::kHeartbeat);
+  ASSERT_TRUE(confirmed);
+  EXPECT_EQ(confirmed->body.heartbeat().plan_hash(), plan::hash(second));
+  EXPECT_EQ(client->counters().plans_refused, 0U);
+  EXPECT_EQ(owner.plans.size(), 2U);
+}
+
 TEST_F(ControlClientTest, APlanThatDoesNotFitIsAskedForWhole) {
   const plan::Plan mine = planOf({"10.0.0.1"});
   start(std::make_shared<const plan::Plan>(mine));
