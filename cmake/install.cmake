@@ -36,6 +36,11 @@ install(DIRECTORY packaging/grafana packaging/prometheus DESTINATION ${share} CO
 install(DIRECTORY ${CMAKE_BINARY_DIR}/web/ DESTINATION ${share}/web COMPONENT controller OPTIONAL)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/web-collector/ DESTINATION ${share}/web-collector COMPONENT collector OPTIONAL)
 
+function(pingloom_python component)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_SOURCE_DIR}/python/)
+  install(CODE "set(PINGLOOM_MODULES ${ARGN})\ninclude(${CMAKE_SOURCE_DIR}/cmake/install-python.cmake)" COMPONENT ${component})
+endfunction()
+
 # Each library of applications is found by CMake and by pkg-config, below any prefix.
 include(CMakePackageConfigHelpers)
 file(RELATIVE_PATH library_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
@@ -44,7 +49,7 @@ function(pingloom_library library)
   set(package ${CMAKE_INSTALL_LIBDIR}/cmake/${name})
   install(TARGETS ${name} EXPORT ${name} LIBRARY COMPONENT ${library} NAMELINK_COMPONENT ${library}-dev)
   install(TARGETS ${name}-static EXPORT ${name} ARCHIVE COMPONENT ${library}-dev)
-  install(FILES python/pingloom_${library}.py DESTINATION lib/python3/dist-packages COMPONENT ${library}-python)
+  pingloom_python(${library}-python pingloom_${library}.py)
   install(FILES ${ARGN} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pingloom COMPONENT ${library}-dev)
   install(EXPORT ${name} NAMESPACE pingloom:: FILE ${name}-targets.cmake DESTINATION ${package} COMPONENT ${library}-dev)
   write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/${name}-config-version.cmake COMPATIBILITY SameMinorVersion)
@@ -56,7 +61,7 @@ endfunction()
 pingloom_library(pages include/pingloom/page_format.h include/pingloom/pages.h include/pingloom/pages.hpp
                 include/pingloom/opentelemetry_cpp.hpp include/pingloom/pages_mirror.hpp
                 include/pingloom/prometheus_cpp.hpp)
-install(FILES python/pingloom_pages_mirror.py python/pingloom_pages_opentelemetry.py python/pingloom_pages_prometheus.py DESTINATION lib/python3/dist-packages COMPONENT pages-python)
+pingloom_python(pages-python pingloom_pages_mirror.py pingloom_pages_opentelemetry.py pingloom_pages_prometheus.py)
 install(DIRECTORY go/pingloompages DESTINATION ${CMAKE_INSTALL_DATADIR}/gocode/src/pingloom COMPONENT pages-dev
         PATTERN "*_test.go" EXCLUDE)
 pingloom_library(report include/pingloom/report.h include/pingloom/report.hpp)

@@ -63,6 +63,23 @@ class Install:
 class Pages(Install, unittest.TestCase):
     library, consumer = "pages", HERE / "consumer"
 
+    def test_python_finds_its_modules(self):
+        # Where Debian's python3 looks for them, below a folder instead of /.
+        for prefix in ("/usr", "/usr/local"):
+            root = pathlib.Path(self.folder.name) / f"root{prefix.replace('/', '-')}"
+            run("cmake", "--install", os.environ["PINGLOOM_BUILD"], "--prefix", prefix, "--component", "pages-python",
+                env=dict(os.environ, DESTDIR=str(root), PATH="/usr/bin:/bin"))
+            searched = run("/usr/bin/python3", "-c", "import site; print('\\n'.join(site.getsitepackages()))").split()
+            for module in ("pingloom_pages", "pingloom_pages_mirror", "pingloom_pages_prometheus",
+                           "pingloom_pages_opentelemetry"):
+                found = [folder for folder in searched if (root / folder.strip("/") / f"{module}.py").exists()]
+                self.assertEqual(len(found), 1, f"{module} below {prefix} is not where python3 looks: {searched}")
+                self.assertTrue(found[0].startswith(prefix))
+
+    def test_below_another_prefix_they_are_in_one_folder(self):
+        run("cmake", "--install", os.environ["PINGLOOM_BUILD"], "--prefix", self.prefix, "--component", "pages-python")
+        self.assertTrue((self.prefix / "lib/python3/dist-packages/pingloom_pages.py").exists())
+
 
 class Report(Install, unittest.TestCase):
     library, consumer = "report", HERE / "report_consumer"
