@@ -48,8 +48,17 @@ std::unique_ptr<OwnerWatch> OwnerWatch::make(const PagesOfOwner& pages,
   const bool watched = analytics::SubspaceDetector::check(subspace, count) &&
                        analytics::ThresholdDetector::check(rules, count);
   if (!watched) return nullptr;
-  return std::unique_ptr<OwnerWatch>(
+  std::unique_ptr<OwnerWatch> made(
       new OwnerWatch(std::move(features), std::move(rules), subspace, settings.sampler, season));
+  made->compareBy(settings.peers_label);
+  return made;
+}
+
+void OwnerWatch::compareBy(const std::string& label) {
+  peers_ = features_.firstInfo().application;
+  const std::string value = label.empty() ? "" : features_.valueOfLabel(label);
+  // No application has such a name.
+  if (!value.empty()) peers_ = label + '\n' + value;
 }
 
 OwnerWatch::OwnerWatch(PageFeatures features, std::vector<ThresholdRule> rules,

@@ -59,6 +59,11 @@ class OwnerWatch {
   std::size_t historyFeatures() const { return detector_.keepsHistory() ? features_.size() : 0; }
   // Groups with the same fingerprint have the same features.
   std::size_t fingerprint() const { return features_.fingerprint(); }
+  // Which groups are its replicas: those with the same value of this label, if all of its metrics
+  // have it, and otherwise those of its application.
+  void compareBy(const std::string& label);
+  // The same for replicas of each other.
+  const std::string& peers() const { return peers_; }
   analytics::Replica& replica() { return replica_; }
   bool anomalous() const {
     return limits_.anomalous() || verdict_.anomalous || replica_.verdict().anomalous ||
@@ -107,6 +112,7 @@ class OwnerWatch {
   analytics::ThresholdDetector limits_;
   analytics::SubspaceDetector detector_;
   analytics::Replica replica_;
+  std::string peers_;
   std::unique_ptr<analytics::Season> season_;  // nullptr without one
   analytics::AdaptiveSampler sampler_;
   std::span<const double> sample_;  // the latest one

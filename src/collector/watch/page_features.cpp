@@ -167,6 +167,19 @@ bool PageFeatures::fits(const PagesOfOwner& pages) const {
                     });
 }
 
+std::string PageFeatures::valueOfLabel(std::string_view name) const {
+  std::optional<std::string> value;
+  for (const auto& info : infos_) {
+    for (const pages::Metric& metric : info->schema) {
+      const auto label = std::find_if(metric.labels.begin(), metric.labels.end(),
+                                      [&](const auto& each) { return each.first == name; });
+      if (label == metric.labels.end() || (value && *value != label->second)) return {};
+      value = label->second;
+    }
+  }
+  return value.value_or("");
+}
+
 std::vector<bool> PageFeatures::rates() const {
   std::vector<bool> rates(features_.size());
   for (const Source& source : sources_) {

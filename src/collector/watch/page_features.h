@@ -55,6 +55,8 @@ class PageFeatures {
   // The same for pages with the same features.
   std::size_t fingerprint() const { return fingerprint_; }
   const PageInfo& firstInfo() const { return *infos_.front(); }
+  // Returns the value of a label that all metrics have, or "" if they differ.
+  std::string valueOfLabel(std::string_view name) const;
   // Returns the metrics, and what the values of histograms are like.
   MetricMemories remember() const;
   // Continues the histograms of `others`. Returns for each feature the number of the same one among

@@ -2,9 +2,8 @@
 
 namespace pingloom::collector {
 
-void PeerWatch::add(const std::string& application, OwnerWatch& watch,
-                    std::uint32_t relearn_after) {
-  const Key key{application, watch.features(), watch.fingerprint()};
+void PeerWatch::add(OwnerWatch& watch, std::uint32_t relearn_after) {
+  const Key key{watch.peers(), watch.features(), watch.fingerprint()};
   auto found = replicas_.find(key);
   if (found == replicas_.end()) {
     found = replicas_.emplace(key, Replicas{analytics::PeerGroup(watch.features()), 0, {}}).first;

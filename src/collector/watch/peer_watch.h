@@ -1,5 +1,6 @@
-// Finds replicas among the watched groups of pages and compares them: groups of one application
-// whose pages have the same features. One thread; memory is a PeerGroup for each such set.
+// Finds replicas among the watched groups of pages and compares them: groups of one application, or
+// with one value of the label `peers: { label: ... }`, whose pages have the same features. One
+// thread; memory is a PeerGroup for each such set.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +19,13 @@ class PeerWatch {
  public:
   // Adds a group to this round's comparison. It outlives judge(). `relearn_after` is the setting
   // of its application.
-  void add(const std::string& application, OwnerWatch& watch, std::uint32_t relearn_after);
+  void add(OwnerWatch& watch, std::uint32_t relearn_after);
   // Compares the groups that were added since the last call. Replicas of which there are none any
   // more are forgotten.
   void judge();
 
  private:
-  // The application's name, the number of its features and their fingerprint.
+  // OwnerWatch::peers(), the number of its features and their fingerprint.
   using Key = std::tuple<std::string, std::size_t, std::size_t>;
   struct Replicas {
     analytics::PeerGroup group;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "common/config_reader.h"
+#include "pages/definition_rules.h"
 
 namespace pingloom::collector {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 constexpr std::size_t kMaxLimits = 256;
 constexpr std::uint32_t kMaxWindow = 60;
 constexpr std::uint32_t kMaxTraceOneIn = 1'000'000;
+constexpr std::size_t kMaxLabelName = 128;    // bytes
 constexpr std::size_t kMaxApplication = 253;  // bytes of a name; no page can have a longer one
 
 // Reads { metric: NAME, above: X, samples: N, of: M }, or below instead of above.
@@ -53,6 +55,12 @@ Status readLimits(const yaml::Node& node, WatchSettings& settings) {
     settings.limits.push_back(std::move(*limit));
   }
   return {};
+}
+
+Status readPeersLabel(const yaml::Node& node, WatchSettings& settings) {
+  if (auto status = readText(node, kMaxLabelName, settings.peers_label); !status) return status;
+  if (pages::isLabelName(settings.peers_label)) return {};
+  return node.error("is no name of a label");
 }
 
 using analytics::SubspaceSettings;
@@ -123,6 +131,8 @@ Status readApplications(const yaml::Node& node, WatchSettings& settings) {
   return {};
 }
 
+constexpr auto kPeersKeys = std::to_array<ConfigKey<WatchSettings>>({{"label", readPeersLabel}});
+
 constexpr auto kWatchKeys = std::to_array<ConfigKey<WatchSettings>>({
     {"interval",
      [](const yaml::Node& node, WatchSettings& settings) {
@@ -144,6 +154,8 @@ constexpr auto kWatchKeys = std::to_array<ConfigKey<WatchSettings>>({
     {"detector", [](const yaml::Node& node,
                     WatchSettings& settings) { return readDetector(node, settings.subspace); }},
     {"applications", readApplications},
+    {"peers", [](const yaml::Node& node,
+                 WatchSettings& settings) { return readMap(node, kPeersKeys, settings); }},
 });
 
 }  // namespace

@@ -36,6 +36,8 @@ struct WatchSettings {
   // The detector's settings of applications that have their own, by the application's name.
   std::map<std::string, analytics::SubspaceSettings> applications;
   analytics::SamplerSettings sampler;
+  // The label by whose value groups are replicas of each other; "": by their application's name.
+  std::string peers_label;
   std::uint32_t trace_one_in = 100;  // traces of which a tracer keeps one while all is usual
 
   const analytics::SubspaceSettings& subspaceOf(const std::string& application) const {

@@ -65,6 +65,7 @@ void Watcher::reload(const WatchSettings& settings) {
   };
   for (auto& [key, entry] : groups_) {
     if (changed(entry.application)) remove(entry);
+    if (entry.watch != nullptr) entry.watch->compareBy(settings.peers_label);
   }
   shelf_.forget(changed);
   settings_ = settings;
@@ -245,8 +246,7 @@ void Watcher::comparePeers() {
       entry.watch->replica().leave();
       continue;
     }
-    peers_.add(entry.application, *entry.watch,
-               settings_.subspaceOf(entry.application).relearn_after);
+    peers_.add(*entry.watch, settings_.subspaceOf(entry.application).relearn_after);
   }
   peers_.judge();
   for (auto& [key, entry] : groups_) {

@@ -13,14 +13,15 @@ namespace {
 // An application with a histogram of step times, in microseconds.
 class Trainer {
  public:
-  Trainer(std::string application, std::string metric, unsigned seed) : random_(seed) {
+  Trainer(std::string application, std::string metric, unsigned seed, pages::Labels labels = {})
+      : random_(seed) {
     auto info = std::make_shared<PageInfo>();
     info->generation = seed;
     info->schema_version = 1;
     info->application = std::move(application);
     const auto slots = static_cast<std::uint16_t>(pingloom_histogram_slots(kShape));
-    info->schema.push_back(
-        {PINGLOOM_HISTOGRAM, false, 0, slots, kShape, 1e-6, std::move(metric), "", {}});
+    info->schema.push_back({PINGLOOM_HISTOGRAM, false, 0, slots, kShape, 1e-6, std::move(metric),
+                            "", std::move(labels)});
     info->slots = slots;
     view_.info = info;
     view_.state = PageState::kFresh;
@@ -51,9 +52,14 @@ class Trainers {
   explicit Trainers(std::size_t count) {
     for (unsigned i = 0; i < count; ++i) add("trainer", "step_seconds");
   }
-  void add(const std::string& application, const std::string& metric) {
-    trainers_.emplace_back(application, metric, static_cast<unsigned>(trainers_.size()) + 1);
+  void add(const std::string& application, const std::string& metric,
+           const pages::Labels& labels = {}) {
+    trainers_.emplace_back(application, metric, static_cast<unsigned>(trainers_.size()) + 1,
+                           labels);
     watches_.push_back(OwnerWatch::make(trainers_.back().pages(), {}));
+  }
+  void compareBy(const std::string& label) {
+    for (const auto& watch : watches_) watch->compareBy(label);
   }
   // A second in which the last trainer is `slower` times as slow as the others.
   void step(double slower) {
@@ -61,7 +67,7 @@ class Trainers {
     for (std::size_t i = 0; i < trainers_.size(); ++i) {
       const bool last = i + 1 == trainers_.size();
       watches_[i]->observe(trainers_[i].next(100'000 * (last ? slower : 1)), none);
-      peers_.add(trainers_[i].pages().front()->info->application, *watches_[i], 3600);
+      peers_.add(*watches_[i], 3600);
     }
     peers_.judge();
     for (const auto& watch : watches_) watch->comparePeers(events_);
@@ -104,6 +110,32 @@ TEST(PeerWatch, anotherApplicationIsNoPeer) {
   for (int i = 0; i < 120; ++i) trainers.step(3);
   EXPECT_THAT(trainers.events(), testing::IsEmpty());
   EXPECT_FALSE(trainers.last().anomalous());
+}
+
+TEST(PeerWatch, aLabelMakesApplicationsPeers) {
+  Trainers trainers(0);
+  for (int i = 0; i < 9; ++i) {
+    trainers.add("trainer-" + std::to_string(i), "step_seconds", {{"job", "big"}});
+  }
+  for (int i = 0; i < 120; ++i) trainers.step(1.5);
+  EXPECT_THAT(trainers.events(), testing::IsEmpty()) << "each is an application of its own";
+  trainers.compareBy("queue");
+  for (int i = 0; i < 120; ++i) trainers.step(1.5);
+  EXPECT_THAT(trainers.events(), testing::IsEmpty()) << "none of them has this label";
+  trainers.compareBy("job");
+  for (int i = 0; i < 250; ++i) trainers.step(1.5);
+  ASSERT_FALSE(trainers.events().empty());
+  EXPECT_EQ(trainers.events()[0].statistic, "peers");
+  EXPECT_EQ(trainers.events()[0].application, "trainer-8");
+}
+
+TEST(PeerWatch, applicationsWithAnotherValueOfTheLabelAreNoPeers) {
+  Trainers trainers(0);
+  for (int i = 0; i < 8; ++i) trainers.add("trainer", "step_seconds", {{"job", "big"}});
+  trainers.add("trainer", "step_seconds", {{"job", "small"}});
+  trainers.compareBy("job");
+  for (int i = 0; i < 250; ++i) trainers.step(3);
+  EXPECT_THAT(trainers.events(), testing::IsEmpty());
 }
 
 TEST(PeerWatch, otherMetricsAreNoPeers) {

@@ -18,13 +18,15 @@ WatchSettings parsed(std::string_view text) {
 
 TEST(WatchSettings, areRead) {
   const WatchSettings settings = parsed(
-      "{ interval: 500ms, slow_interval: 10s, hold: 20s, trace_one_in: 50, limits: [{ metric: a, "
+      "{ interval: 500ms, slow_interval: 10s, hold: 20s, trace_one_in: 50, peers: { label: job }, "
+      "limits: [{ metric: a, "
       "above: 1.5, "
       "samples: "
       "2, of: 4 }, { metric: b, below: -3 }] }");
   EXPECT_EQ(settings.interval, 500 * kMillisecond);
   EXPECT_EQ(settings.sampler.slow_interval, 10 * kSecond);
   EXPECT_EQ(settings.trace_one_in, 50U);
+  EXPECT_EQ(settings.peers_label, "job");
   ASSERT_EQ(settings.limits.size(), 2U);
   EXPECT_EQ(settings.limits[0].limit, 1.5);
   EXPECT_EQ(settings.limits[0].hysteresis.raise, 2U);
@@ -74,25 +76,25 @@ TEST_P(BadWatchSettings, areRefusedWithTheirPlace) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadWatchSettings,
-    testing::Values("{ intervall: 1s }", "{ interval: 1ms }", "{ interval: 2h }", "{ limits: 3 }",
-                    "{ limits: [{ above: 3 }] }", "{ limits: [{ metric: a }] }",
-                    "{ limits: [{ metric: a, above: 1, below: 2 }] }",
-                    "{ limits: [{ metric: a, above: x }] }",
-                    "{ limits: [{ metric: a, above: nan }] }",
-                    "{ limits: [{ metric: a, above: 1, samples: 0 }] }",
-                    "{ limits: [{ metric: a, above: 1, samples: 5, of: 3 }] }",
-                    "{ limits: [{ metric: a, above: 1, of: 100 }] }", "{ detector: 3 }",
-                    "{ detector: { factr: 5 } }", "{ detector: { factor: 1 } }",
-                    "{ detector: { factor: 1001 } }", "{ detector: { factor: nan } }",
-                    "{ detector: { factor: five } }", "{ detector: { directions: 65 } }",
-                    "{ detector: { directions: 8 } }", "{ detector: { directions: 99999999999 } }",
-                    "{ detector: { warm_up: 10 } }", "{ detector: { samples: 10 } }",
-                    "{ detector: { samples: 1, of: 65 } }", "{ detector: { pace: 0.2 } }",
-                    "{ detector: { evidence: -1 } }", "{ detector: { relearn_after: 0 } }",
-                    "{ detector: { learned: 2 } }", "{ applications: [queue] }",
-                    "{ applications: { queue: 3 } }",
-                    "{ applications: { queue: { half_life: 0 } } }",
-                    "{ applications: { queue: {}, queue: {} } }"));
+    testing::Values(
+        "{ intervall: 1s }", "{ peers: job }", "{ peers: { label: '' } }",
+        "{ peers: { label: 'a b' } }", "{ peers: { by: a } }", "{ interval: 1ms }",
+        "{ interval: 2h }", "{ limits: 3 }", "{ limits: [{ above: 3 }] }",
+        "{ limits: [{ metric: a }] }", "{ limits: [{ metric: a, above: 1, below: 2 }] }",
+        "{ limits: [{ metric: a, above: x }] }", "{ limits: [{ metric: a, above: nan }] }",
+        "{ limits: [{ metric: a, above: 1, samples: 0 }] }",
+        "{ limits: [{ metric: a, above: 1, samples: 5, of: 3 }] }",
+        "{ limits: [{ metric: a, above: 1, of: 100 }] }", "{ detector: 3 }",
+        "{ detector: { factr: 5 } }", "{ detector: { factor: 1 } }",
+        "{ detector: { factor: 1001 } }", "{ detector: { factor: nan } }",
+        "{ detector: { factor: five } }", "{ detector: { directions: 65 } }",
+        "{ detector: { directions: 8 } }", "{ detector: { directions: 99999999999 } }",
+        "{ detector: { warm_up: 10 } }", "{ detector: { samples: 10 } }",
+        "{ detector: { samples: 1, of: 65 } }", "{ detector: { pace: 0.2 } }",
+        "{ detector: { evidence: -1 } }", "{ detector: { relearn_after: 0 } }",
+        "{ detector: { learned: 2 } }", "{ applications: [queue] }",
+        "{ applications: { queue: 3 } }", "{ applications: { queue: { half_life: 0 } } }",
+        "{ applications: { queue: {}, queue: {} } }"));
 
 }  // namespace
 }  // namespace pingloom::collector::watch_settings_test
