@@ -13,6 +13,7 @@ may update all metrics. It works without an agent, and in forked children (os.fo
 of their own that start at 0. An update is one call into the library. Make metrics once, not per update.
 """
 
+import atexit
 import bisect
 import contextlib
 import ctypes
@@ -72,6 +73,9 @@ class _Metric(ctypes.Structure):
                 ("shape", _Shape), ("unit", ctypes.c_double)]
 
 
+_HeartbeatCallback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
 class Status(ctypes.Structure):
     """What the agent knows of this process; the fields are those of pingloom_pages_status in pingloom/pages.h."""
     _fields_ = [("connected", ctypes.c_int), ("owner", ctypes.c_uint64), ("pages", ctypes.c_uint32),
@@ -97,6 +101,7 @@ def _load():
             (slow.pingloom_pages_close, [pointer], None),
             (slow.pingloom_pages_get_status, [pointer, pointer], None),
             (fast.pingloom_pages_keep_one_in, [pointer], ctypes.c_uint32),
+            (slow.pingloom_pages_on_heartbeat, [pointer, _HeartbeatCallback, pointer], None),
             (slow.pingloom_error_text, [], ctypes.c_char_p),
             (slow.pingloom_info_make, [pointer] * 2, ctypes.c_int),
             (slow.pingloom_metric_remove, [pointer] * 2, ctypes.c_int),
@@ -124,6 +129,14 @@ def _load():
 
 
 _slow, _fast = _load()
+# By the address of the pages: what their thread calls lives until they are closed, even if nobody holds them any more.
+_heartbeats = {}
+
+
+@atexit.register
+def _end_heartbeats():
+    for pages in _heartbeats:
+        _slow.pingloom_pages_on_heartbeat(pages, _HeartbeatCallback(), None)
 
 
 def _labels(labels):
@@ -421,6 +434,16 @@ class Pages:
     def group(self):
         return Group(self)
 
+    def on_heartbeat(self, callback):
+        """Calls `callback()` once a second, just before the heartbeat that tells readers that the process lives: for
+        values that have to be asked for, such as the length of a queue. It may update metrics, and may not make or
+        remove them, or close the pages. Another callback takes its place, and None removes it."""
+        if callback is not None and not callable(callback):
+            raise TypeError(f"on_heartbeat: {callback!r} cannot be called")
+        call = _HeartbeatCallback() if callback is None else _HeartbeatCallback(lambda _: callback())
+        _slow.pingloom_pages_on_heartbeat(self._pages, call, None)
+        _heartbeats[self._pages.value] = call  # the one before is not running any more
+
     def keep_one_in(self):
         """For tracers: of so many traces of this application keep one. 1 while a collector finds its values unusual:
         keep all. 0: no collector says."""
@@ -440,6 +463,8 @@ class Pages:
                     handle._make_inert()
             pages, self._pages = self._pages, None
         _slow.pingloom_pages_close(pages)
+        if pages is not None:
+            _heartbeats.pop(pages.value, None)
 
     def __enter__(self):
         return self

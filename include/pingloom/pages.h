@@ -91,6 +91,15 @@ PINGLOOM_API void pingloom_pages_get_status(pingloom_pages* pages,
  * lock or a system call. Before the first metric is made it is 0. */
 PINGLOOM_API uint32_t pingloom_pages_keep_one_in(const pingloom_pages* pages);
 
+/* The library's thread calls `callback` once a second, just before the heartbeat that tells readers
+ * that the application lives: for values that have to be asked for, such as the length of a queue.
+ * It may update metrics; it may neither make nor remove them, close the pages, nor fork. There is
+ * one callback: another takes its place, and NULL removes it. When this returns, the former one is
+ * not running any more, unless the callback itself calls it. A callback that takes longer than a
+ * few seconds lets readers take the pages for stale. */
+PINGLOOM_API void pingloom_pages_on_heartbeat(pingloom_pages* pages,
+                                              void (*callback)(void* context), void* context);
+
 /* ---- Making metrics ---- */
 
 /* Metrics whose values belong together: readers see all updates between begin and commit, or none.

@@ -16,6 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -347,12 +348,21 @@ class Pages {
     pingloom_pages_get_status(pages_.get(), &now);
     return now;
   }
+  // Calls back once a second before the heartbeat, see pingloom_pages_on_heartbeat. An empty
+  // function removes the callback. It must not throw, and must not replace itself.
+  void onHeartbeat(std::function<void()> callback) {
+    auto kept = callback ? std::make_unique<std::function<void()>>(std::move(callback)) : nullptr;
+    const auto call = [](void* it) { (*static_cast<std::function<void()>*>(it))(); };
+    pingloom_pages_on_heartbeat(pages_.get(), kept ? +call : nullptr, kept.get());
+    pages_.get_deleter().heartbeat = std::move(kept);
+  }
   // For tracers: of so many traces keep one; 1: all, 0: no collector says.
   std::uint32_t keepOneIn() const { return pingloom_pages_keep_one_in(pages_.get()); }
 
  private:
   struct Close {
     void operator()(pingloom_pages* pages) const { pingloom_pages_close(pages); }
+    std::unique_ptr<std::function<void()>> heartbeat;  // what the pages' thread calls
   };
 
   static std::vector<pingloom_label> pointersTo(const Labels& labels) {

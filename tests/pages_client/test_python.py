@@ -37,6 +37,40 @@ class Python(unittest.TestCase):
         self.addCleanup(agent.stop)
         return agent
 
+    def test_a_callback_before_each_heartbeat_updates_values(self):
+        called = threading.Event()
+        with pingloom_pages.Pages("tested", socket=self.socket) as pages:
+            length = pages.gauge("queue_length", "Jobs that wait.")
+            calls = []
+
+            def ask():
+                calls.append(len(calls))
+                length.set(17)
+                if len(calls) == 2:
+                    called.set()
+            pages.on_heartbeat(ask)
+            self.assertTrue(called.wait(10))
+            pages.on_heartbeat(None)
+            before = len(calls)
+            time.sleep(1.2)
+            self.assertEqual(len(calls), before)
+            with self.assertRaisesRegex(TypeError, "cannot be called"):
+                pages.on_heartbeat(17)
+            pages.on_heartbeat(ask)  # and it ends with the pages
+
+    def test_a_callback_outlives_what_holds_the_pages_and_ends_with_the_process(self):
+        program = ("import gc, time, pingloom_pages\n"
+                   f"pages = pingloom_pages.Pages('tested', socket={self.socket!r})\n"
+                   "calls = []\n"
+                   "pages.on_heartbeat(lambda: calls.append(1))\n"
+                   "del pages\n"
+                   "gc.collect()\n"
+                   "time.sleep(2.2)\n"
+                   "print(len(calls) > 0)\n")
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60,
+                              env=dict(os.environ, PYTHONPATH=str(ROOT / "python")))
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ("True\n", "", 0))
+
     def test_what_is_removed_is_forgotten_and_its_handles_are_inert(self):
         agent = self.agent()
         with pingloom_pages.Pages("tested", {"service": "x"}, self.socket) as pages:

@@ -141,6 +141,11 @@ uint32_t pingloom_pages_keep_one_in(const pingloom_pages* pages) {
   return pages == nullptr ? 0 : pages->all.keepOneIn();
 }
 
+void pingloom_pages_on_heartbeat(pingloom_pages* pages, void (*callback)(void* context),
+                                 void* context) {
+  if (pages != nullptr) pages->all.onHeartbeat({callback, context});
+}
+
 int pingloom_counter_make(pingloom_pages* pages, const pingloom_metric* metric,
                           pingloom_counter* counter) {
   return makeSlot(pages, metric, PINGLOOM_COUNTER, false, &counter->slot);

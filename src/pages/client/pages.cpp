@@ -76,12 +76,12 @@ void Pages::run() {
     std::array<pollfd, 2> waited{};
     int timeout = 0;
     {
-      const std::lock_guard lock(mutex_);
+      std::unique_lock lock(mutex_);
       if (stop_) return;
       std::uint64_t wakeups = 0;
       [[maybe_unused]] const auto got = read(wakeup_.get(), &wakeups, sizeof wakeups);
+      beat(lock);
       const Instant now = std::chrono::steady_clock::now();
-      beat(now);
       session_.step(now, pages_);
       keepTroubles(session_.takeTroubles(), &news);
       waited = {{{wakeup_.get(), POLLIN, 0}, {session_.fd(), POLLIN, 0}}};
@@ -95,11 +95,27 @@ void Pages::run() {
   }
 }
 
-void Pages::beat(Instant now) {
-  if (now < next_beat_) return;
+void Pages::beat(std::unique_lock<std::mutex>& lock) {
+  if (std::chrono::steady_clock::now() < next_beat_) return;
+  if (const HeartbeatCallback callback = on_heartbeat_; callback.call != nullptr) {
+    calling_ = true;
+    lock.unlock();
+    callback.call(callback.context);
+    lock.lock();
+    calling_ = false;
+    answered_.notify_all();
+  }
+  const Instant now = std::chrono::steady_clock::now();
   for (const auto& page : pages_) page->beat();
   next_beat_ += 1s;
   if (next_beat_ <= now) next_beat_ = now + 1s;  // the process was stopped for a while
+}
+
+void Pages::onHeartbeat(HeartbeatCallback callback) {
+  std::unique_lock lock(mutex_);
+  on_heartbeat_ = callback;
+  if (has_thread_ && pthread_equal(thread_, pthread_self()) != 0) return;
+  answered_.wait(lock, [this] { return !calling_; });
 }
 
 void Pages::keepTroubles(std::vector<Outcome> troubles, std::vector<Outcome>* news) {
@@ -151,6 +167,7 @@ void Pages::startAnewInChild() {
   const Instant now = std::chrono::steady_clock::now();
   session_.startAnew(now + kChildDelay);
   last_trouble_ = {};
+  calling_ = false;
   for (const auto& page : pages_) {
     if (!page->startAnew(now)) {
       last_trouble_ = {PINGLOOM_NO_MEMORY, "no page for this child: nobody can read its values"};

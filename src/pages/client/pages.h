@@ -26,6 +26,12 @@ struct Listener {
   void* context = nullptr;
 };
 
+// What is called before each heartbeat; see pingloom_pages_on_heartbeat.
+struct HeartbeatCallback {
+  void (*call)(void* context) = nullptr;
+  void* context = nullptr;
+};
+
 class Pages {
  public:
   Pages(std::string socket, const std::string& application, CommonLabels labels, Listener listener);
@@ -49,7 +55,8 @@ class Pages {
   Outcome removeMetric(const pingloom_metric& metric);
   Outcome makeGroup(pingloom_page** page);
   void status(pingloom_pages_status* status);
-  void report(Outcome trouble);     // like one in the background
+  void report(Outcome trouble);  // like one in the background
+  void onHeartbeat(HeartbeatCallback callback);
   std::uint32_t keepOneIn() const;  // as in the header of a page; it takes no lock
 
   // fork.cpp calls these around fork(): no operation is in progress meanwhile, and the child gets
@@ -84,7 +91,8 @@ class Pages {
   void stopThread();
   void wake() const;
   void run();
-  void beat(Instant now);
+  // `lock` is of mutex_; it is released while the callback runs.
+  void beat(std::unique_lock<std::mutex>& lock);
   void keepTroubles(std::vector<Outcome> troubles, std::vector<Outcome>* news);
 
   const CommonLabels labels_;
@@ -102,6 +110,8 @@ class Pages {
   Session session_;
   UniqueFd wakeup_;  // an eventfd
   Instant next_beat_{};
+  HeartbeatCallback on_heartbeat_;
+  bool calling_ = false;  // whether the callback runs
   bool stop_ = false;
   Outcome last_trouble_;
   std::set<std::string> reported_;
