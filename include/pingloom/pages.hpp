@@ -81,6 +81,7 @@ class Counter {
   void add(Number) const = delete;
   template <typename Number, std::enable_if_t<std::is_floating_point_v<Number>, int> = 0>
   bool add(Number, const Labels& exemplar) const = delete;
+  const pingloom_counter& handle() const { return handle_; }  // for pages.h
 
  private:
   friend class Pages;
@@ -107,6 +108,7 @@ class SharedCounter {
   void add(Number) const = delete;
   template <typename Number, std::enable_if_t<std::is_floating_point_v<Number>, int> = 0>
   bool add(Number, const Labels& exemplar) const = delete;
+  const pingloom_shared_counter& handle() const { return handle_; }  // for pages.h
 
  private:
   friend class Pages;
@@ -120,6 +122,7 @@ class Gauge {
   Gauge() { pingloom_gauge_make(nullptr, nullptr, &handle_); }
   void set(double value) const { pingloom_gauge_set(handle_, value); }
   void add(double difference) const { pingloom_gauge_add(handle_, difference); }
+  const pingloom_gauge& handle() const { return handle_; }  // for pages.h
 
  private:
   friend class Pages;
@@ -137,6 +140,7 @@ class Histogram {
       return pingloom_histogram_observe_exemplar(handle_, exemplars_.handle_, value, labels, count);
     });
   }
+  const pingloom_histogram& handle() const { return handle_; }  // for pages.h
 
  private:
   friend class Pages;
@@ -156,6 +160,7 @@ class SharedHistogram {
                                                         count);
     });
   }
+  const pingloom_shared_histogram& handle() const { return handle_; }  // for pages.h
 
  private:
   friend class Pages;
@@ -184,6 +189,7 @@ class BoundedHistogram {
     if (buckets.size() != handle_.bound_count + 1) return;
     pingloom_bounded_histogram_set(handle_, buckets.data(), sum);
   }
+  const pingloom_bounded_histogram& handle() const { return handle_; }  // for pages.h
 
  private:
   friend class Pages;
