@@ -42,6 +42,14 @@ constexpr Nanos kMaxBacklog = 30 * kSecond;
 
 using Waiting = ControlServer::Waiting;
 
+// The file of the RDMA endpoints. The one of before agents got parts of the table is removed: a
+// controller of that time would take what agents hold for all of it.
+std::filesystem::path endpointsFile(const std::filesystem::path& state_dir) {
+  std::error_code ignored;
+  std::filesystem::remove(state_dir / "endpoints", ignored);
+  return state_dir / "endpoint_table";
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Controller>> Controller::start(const Config& config) {
@@ -119,7 +127,7 @@ Status Controller::open() {
   intake_->noteClock({monotonicNow(), newest});
   server_ = std::make_unique<ControlServer>(
       *socket_, registry_, *marks_, *intake_, *ledger_, bursts_, paths_,
-      config_.state_dir / "endpoints", monotonicNow(), access_.get(), desk_.get(),
+      endpointsFile(config_.state_dir), monotonicNow(), access_.get(), desk_.get(),
       homes_ ? &*homes_ : nullptr, &foreign_, feed_ ? &*feed_ : nullptr);
   if (auto status = followOthers(); !status) return status;
   if (first != nullptr) {

@@ -16,18 +16,22 @@ constexpr Nanos kNudgeInterval = 2 * kSecond;
 }  // namespace
 
 void ControlServer::setPlan(std::shared_ptr<const plan::Plan> plan, Instant now) {
-  plans_.setCurrent(plan);
+  plans_.setCurrent(std::move(plan));
   if (push_due_mono_ == kNever) push_due_mono_ = std::max(now.mono, pushed_mono_ + kCoalesce);
   pushDue(now);
-  endpoints_.setPlan(std::move(plan), now);
 }
 
 void ControlServer::pushDue(Instant now) {
   if (now.mono < push_due_mono_) return;
   push_due_mono_ = kNever;
   pushed_mono_ = now.mono;
+  // An agent gets the endpoints of its new targets first. It would count pings to a target without
+  // one as lost.
+  endpoints_.setPlan(plans_.current(), now);
   for (const auto& [id, agent] : registry_.agents()) {
-    if (agent->info.alive && !agent->route.empty()) push(*agent, now);
+    if (!agent->info.alive || agent->route.empty()) continue;
+    endpoints_.push(*agent);
+    push(*agent, now);
   }
 }
 
@@ -218,8 +222,8 @@ void ControlServer::takeRegister(const net::ZmqRouter::Message& message,
   send(route, reply);
   agent.told_collectors = nullptr;
   tellCollectors(agent);
-  push(agent, now);
   endpoints_.push(agent);
+  push(agent, now);
   if (feed_ != nullptr) feed_->registered(agent, true, now);
 }
 
@@ -237,8 +241,8 @@ void ControlServer::takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat
   reply.mutable_heartbeat_reply()->set_agent_mono_ns(heartbeat.agent_mono_ns());
   reply.mutable_heartbeat_reply()->set_controller_utc_ns(utcNow());
   send(agent.route, reply);
-  push(agent, now);
   endpoints_.push(agent);
+  push(agent, now);
   nudge(agent, now);
 }
 

@@ -50,9 +50,14 @@ bool EndpointDirectory::commit() {
   if (changing_.empty()) return false;
   ++version_;
   changed_ = std::exchange(changing_, {});
-  updates_.clear();
+  forgetUpdates();
   if (removed_.size() > kMaxRemoved) forgetRemoved();
   return true;
+}
+
+void EndpointDirectory::forgetUpdates() {
+  updates_.clear();
+  update_bytes_ = 0;
 }
 
 // Forgets all but the newest removals, because nearly every agent holds the previous version.
@@ -93,7 +98,8 @@ std::shared_ptr<const std::string> EndpointDirectory::updateFrom(const HeldTable
   const std::string bytes = encode(base, scope);
   auto made = bytes.empty() ? nullptr : std::make_shared<const std::string>(bytes);
   if (!scope.shared) return made;
-  if (updates_.size() >= kMaxUpdates) updates_.erase(updates_.begin());
+  if (updates_.size() >= kMaxUpdates || update_bytes_ >= kMaxUpdateBytes) forgetUpdates();
+  if (made != nullptr) update_bytes_ += made->size();
   updates_[key] = made;
   return made;
 }

@@ -2,7 +2,8 @@
 // agent's scope, from any version that the agent may hold. For agents with the same scope each
 // message is serialized once, and ten thousand of them get the same bytes. The control thread.
 // Memory: plan::kMaxEndpoints entries of about 150 bytes, kMaxRemoved removed addresses, and those
-// that the newest version changed; kMaxUpdates messages (at most 16 MiB; 0.6 MiB for 10,000 hosts).
+// that the newest version changed; kMaxUpdates messages of kMaxUpdateBytes
+// and one more (at most 16 MiB; 0.6 MiB for 10,000 hosts).
 #pragma once
 
 #include <array>
@@ -24,7 +25,8 @@ class EndpointDirectory {
  public:
   // beyond it older versions get the whole table
   static constexpr std::size_t kMaxRemoved = 65'536;
-  static constexpr std::size_t kMaxUpdates = 16;
+  static constexpr std::size_t kMaxUpdates = 1024;
+  static constexpr std::size_t kMaxUpdateBytes = std::size_t{32} << 20;
 
   // Continues from `kept`, the table of this controller's previous run. If there is none, the
   // directory begins empty under a new identity.
@@ -67,6 +69,7 @@ class EndpointDirectory {
   void addRemoved(const HeldTable& held, const EndpointScope& scope,
                   wire::EndpointUpdate& update) const;
   void forgetRemoved();
+  void forgetUpdates();
 
   std::uint64_t controller_;
   std::uint64_t version_ = 1;
@@ -80,6 +83,7 @@ class EndpointDirectory {
   // maps a removed address to the version that removed it
   std::unordered_map<IpAddress, std::uint64_t, IpAddressHash> removed_;
   std::map<Key, std::shared_ptr<const std::string>> updates_;  // nullptr: nothing is to be told
+  std::size_t update_bytes_ = 0;
 };
 
 }  // namespace pingloom::controller

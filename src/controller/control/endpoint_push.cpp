@@ -38,7 +38,7 @@ EndpointPush::EndpointPush(net::ZmqRouter& socket, Registry& registry, std::file
       directory_(load(file_)),
       due_mono_(settle_mono_) {
   // The next run has to begin above this one's versions, even if this one ends within kSavePause.
-  if (!directory_.empty()) save();
+  if (directory_.version() > 1) save();
 }
 
 EndpointPush::~EndpointPush() {
@@ -51,7 +51,8 @@ void EndpointPush::setPlan(std::shared_ptr<const plan::Plan> plan, Instant now) 
     agent->scope = agent->info.isHere() ? scopes_.of(agent->info) : nullptr;
   }
   takeNeeded(now);
-  gather(now);  // the scopes may be others
+  commit(now);
+  gather(now);  // agents that cannot take it now
 }
 
 // Notes the addresses that have become needed, and those that are not needed any more.
@@ -82,11 +83,15 @@ void EndpointPush::runDue(Instant now) {
   if (now.mono >= save_due_mono_) save();
   if (now.mono < due_mono_) return;
   if (!settled_ && now.mono >= settle_mono_) settle();
+  commit(now);
+  due_mono_ = settled_ ? kNever : settle_mono_;
+  pushAll(now);
+}
+
+void EndpointPush::commit(Instant now) {
   for (const IpAddress& address : changed_) update(address);
   changed_.clear();
   if (directory_.commit()) save_due_mono_ = std::min(save_due_mono_, now.mono + kSavePause);
-  due_mono_ = settled_ ? kNever : settle_mono_;
-  pushAll(now);
 }
 
 // Removes the agents that have not registered again.

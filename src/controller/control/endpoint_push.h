@@ -3,8 +3,8 @@
 // difference to the version it holds. The control thread; the owner calls runDue() at nextDue(). A
 // controller that has just started knows no agents. Until kSettle has passed it uses the table that
 // it kept on disk as if those agents were present. So no agent stops probing a host that has not
-// registered again yet, and agents that hold this table get no update. Agents with a table of
-// another controller keep it until then.
+// registered again yet, and agents that hold this table get its new number only. Agents with a
+// table of another controller keep it until then.
 #pragma once
 
 #include <algorithm>
@@ -41,6 +41,7 @@ class EndpointPush {
   EndpointPush(const EndpointPush&) = delete;
   EndpointPush& operator=(const EndpointPush&) = delete;
 
+  // What is known changes at once, so that the owner can push() it before the plan.
   void setPlan(std::shared_ptr<const plan::Plan> plan, Instant now);
   // Notes that agents of these addresses came, went, or have other endpoints.
   void changed(const std::vector<IpAddress>& addresses, Instant now);
@@ -58,6 +59,7 @@ class EndpointPush {
   bool lacks(const Agent& agent) const;
   void takeNeeded(Instant now);
   void gather(Instant now);
+  void commit(Instant now);
   void settle();
   void update(const IpAddress& address);
   void pushAll(Instant now);

@@ -18,6 +18,8 @@ class PlanHistory {
   static constexpr std::size_t kPlans = 8;
 
   void setCurrent(std::shared_ptr<const plan::Plan> plan);
+  // REQUIRES: setCurrent() was called.
+  std::shared_ptr<const plan::Plan> current() const { return plans_.back().plan; }
   std::uint64_t currentHash() const { return plans_.empty() ? 0 : plans_.back().hash; }
   // Returns a serialized ControllerMessage that updates the held plan to the current one. If the
   // held plan is unknown, the message contains the whole plan. REQUIRES: setCurrent() was called.

@@ -294,6 +294,21 @@ TEST_F(EndpointPushTest, AgentsGetTheEndpointsOfTheirTargetsOnly) {
   EXPECT_EQ(message->endpoints().changed_size(), 1) << "only the new target's";
 }
 
+TEST_F(EndpointPushTest, WhatANewPlanNeedsCanBePushedBeforeThePlan) {
+  Peer client(socket_->address());
+  Peer added(socket_->address());
+  registerPeer(client, "10.0.0.1", 17);
+  registerPeer(added, "10.0.1.1", 19);
+  pass(EndpointPush::kMaxCoalesce);
+  follow(client);
+  const auto plan = std::make_shared<const plan::Plan>(
+      test::pinglistOf("  - { name: rail, protocol: rdma, mesh: ['10.0.[0-1].1'] }\n")->plan);
+  push_->setPlan(plan, now());
+  push_->push(*registry_.find("host-10.0.0.1"));
+  follow(client);
+  EXPECT_EQ(qpnOf(client, "10.0.1.1"), 19U) << "no time has passed";
+}
+
 TEST_F(EndpointPushTest, AnAgentWithInfiniBandGetsTheEndpointsOfThoseThatProbeItToo) {
   usePlan("  - { name: storage, protocol: rdma, from: ['10.0.0.[1-5]'], to: ['10.0.0.[6-8]'] }\n");
   Peer client(socket_->address());
