@@ -38,7 +38,8 @@ install(DIRECTORY ${CMAKE_BINARY_DIR}/web-collector/ DESTINATION ${share}/web-co
 
 function(pingloom_python component)
   list(TRANSFORM ARGN PREPEND ${CMAKE_SOURCE_DIR}/python/)
-  install(CODE "set(PINGLOOM_MODULES ${ARGN})\ninclude(${CMAKE_SOURCE_DIR}/cmake/install-python.cmake)" COMPONENT ${component})
+  install(CODE "set(PINGLOOM_MODULES \"${ARGN}\")\ninclude(\"${CMAKE_SOURCE_DIR}/cmake/install-python.cmake\")"
+          COMPONENT ${component})
 endfunction()
 
 # Each library of applications is found by CMake and by pkg-config, below any prefix.
