@@ -135,7 +135,7 @@ _heartbeats = {}
 
 @atexit.register
 def _end_heartbeats():
-    for pages in _heartbeats:
+    for pages in list(_heartbeats):
         _slow.pingloom_pages_on_heartbeat(pages, _HeartbeatCallback(), None)
 
 
@@ -440,9 +440,17 @@ class Pages:
         remove them, or close the pages. Another callback takes its place, and None removes it."""
         if callback is not None and not callable(callback):
             raise TypeError(f"on_heartbeat: {callback!r} cannot be called")
-        call = _HeartbeatCallback() if callback is None else _HeartbeatCallback(lambda _: callback())
-        _slow.pingloom_pages_on_heartbeat(self._pages, call, None)
-        _heartbeats[self._pages.value] = call  # the one before is not running any more
+        if self._pages is None:
+            return  # they are closed
+        self._callback = callback
+        # The library is given the same object for as long as the pages are open.
+        called = _heartbeats.setdefault(self._pages.value, _HeartbeatCallback(self._call_back))
+        _slow.pingloom_pages_on_heartbeat(self._pages, _HeartbeatCallback() if callback is None else called, None)
+
+    def _call_back(self, _):
+        callback = self._callback
+        if callback is not None:
+            callback()
 
     def keep_one_in(self):
         """For tracers: of so many traces of this application keep one. 1 while a collector finds its values unusual:
@@ -462,9 +470,10 @@ class Pages:
                 for handle in list(handles):
                     handle._make_inert()
             pages, self._pages = self._pages, None
+            # Other pages may get the address once these are closed.
+            called = None if pages is None else _heartbeats.pop(pages.value, None)
         _slow.pingloom_pages_close(pages)
-        if pages is not None:
-            _heartbeats.pop(pages.value, None)
+        del called
 
     def __enter__(self):
         return self

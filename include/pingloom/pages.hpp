@@ -356,6 +356,7 @@ class Pages {
   }
   // Calls back once a second before the heartbeat, see pingloom_pages_on_heartbeat. An empty
   // function removes the callback. It must not throw, and must not replace itself.
+  // One thread at a time.
   void onHeartbeat(std::function<void()> callback) {
     auto kept = callback ? std::make_unique<std::function<void()>>(std::move(callback)) : nullptr;
     const auto call = [](void* it) { (*static_cast<std::function<void()>*>(it))(); };

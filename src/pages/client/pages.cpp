@@ -167,7 +167,9 @@ void Pages::startAnewInChild() {
   const Instant now = std::chrono::steady_clock::now();
   session_.startAnew(now + kChildDelay);
   last_trouble_ = {};
+  // A thread of the parent may wait for its callback, and would be waited for when this one ends.
   calling_ = false;
+  new (&answered_) std::condition_variable;
   for (const auto& page : pages_) {
     if (!page->startAnew(now)) {
       last_trouble_ = {PINGLOOM_NO_MEMORY, "no page for this child: nobody can read its values"};
