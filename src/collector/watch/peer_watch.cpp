@@ -1,5 +1,7 @@
 #include "collector/watch/peer_watch.h"
 
+#include <algorithm>
+
 namespace pingloom::collector {
 
 void PeerWatch::add(OwnerWatch& watch, std::uint32_t relearn_after) {
@@ -8,7 +10,7 @@ void PeerWatch::add(OwnerWatch& watch, std::uint32_t relearn_after) {
   if (found == replicas_.end()) {
     found = replicas_.emplace(key, Replicas{analytics::PeerGroup(watch.features()), 0, {}}).first;
   }
-  found->second.relearn_after = relearn_after;
+  found->second.relearn_after = std::max(found->second.relearn_after, relearn_after);
   found->second.members.push_back(&watch.replica());
 }
 
@@ -17,6 +19,7 @@ void PeerWatch::judge() {
   for (auto& [key, replicas] : replicas_) {
     replicas.group.judge(replicas.members, replicas.relearn_after);
     replicas.members.clear();
+    replicas.relearn_after = 0;
   }
 }
 

@@ -18,7 +18,7 @@ namespace pingloom::collector {
 class PeerWatch {
  public:
   // Adds a group to this round's comparison. It outlives judge(). `relearn_after` is the setting
-  // of its application.
+  // of its application; the longest one of all replicas holds.
   void add(OwnerWatch& watch, std::uint32_t relearn_after);
   // Compares the groups that were added since the last call. Replicas of which there are none any
   // more are forgotten.
