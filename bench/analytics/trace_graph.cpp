@@ -25,6 +25,12 @@ TraceGraph::TraceGraph(Random& random) {
     }
     services_.push_back(std::move(service));
   }
+  std::vector<bool> called(kServices);
+  for (std::size_t i = 0; i < kServices; ++i) {
+    if (i >= kInLayer && !called[i]) continue;
+    reached_.push_back(i);
+    for (const Call& call : services_[i].calls) called[call.service] = true;
+  }
 }
 
 void TraceGraph::trace(const Fault* fault, Random& random, std::vector<Span>& spans) const {

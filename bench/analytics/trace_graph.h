@@ -34,6 +34,8 @@ class TraceGraph {
   // Makes one trace: appends its spans, those of a called service before its caller's. `fault` is
   // nullptr if there is none.
   void trace(const Fault* fault, Random& random, std::vector<Span>& spans) const;
+  // The services that requests reach.
+  const std::vector<std::size_t>& reached() const { return reached_; }
 
  private:
   struct Call {
@@ -49,6 +51,7 @@ class TraceGraph {
                std::vector<Span>& spans) const;
 
   std::vector<Service> services_;
+  std::vector<std::size_t> reached_;
 };
 
 }  // namespace pingloom::bench

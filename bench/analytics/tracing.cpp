@@ -100,7 +100,11 @@ class Simulation {
       beginOrEnd(now);
       second(now >= kWarmUp);
       for (Traced& service : services_) service.observe();
-      if (fault_ && services_[fault_->service].keepsAll() && now >= kWarmUp) found_ = true;
+      if (!fault_) continue;
+      // It counts as found by what begins after it.
+      const bool keeps = services_[fault_->service].keepsAll();
+      found_ = found_ || (keeps && !kept_before_);
+      kept_before_ = keeps;
     }
     const double budget = kept_.kept / kept_.spans;
     kept_.head_kept = static_cast<double>(std::count_if(kept_.lots.begin(), kept_.lots.end(),
@@ -113,9 +117,11 @@ class Simulation {
     if (now < kWarmUp) return;
     const std::size_t within = (now - kWarmUp) % kEvery;
     if (within == kEvery / 2) {
-      fault_ = Fault{random_.below(TraceGraph::kServices),
+      const std::vector<std::size_t>& reached = graph_.reached();
+      fault_ = Fault{reached[random_.below(reached.size())],
                      static_cast<Fault::Kind>(random_.below(Fault::kKinds))};
       found_ = false;
+      kept_before_ = true;
       ++kept_.faults;
     } else if (within == kEvery / 2 + kTakes) {
       kept_.faults_found += found_ ? 1 : 0;
@@ -158,6 +164,7 @@ class Simulation {
   std::vector<Span> spans_;
   std::optional<Fault> fault_;
   bool found_ = false;
+  bool kept_before_ = false;  // in the second before
   double load_ = 0;
   Kept kept_;
 };
