@@ -65,7 +65,8 @@ TEST_F(Collectable, HistogramsHaveTheBoundsOfTheirShapeInTheirUnit) {
   options.unit = 1e-9;
   const auto took = shown.sharedHistogram(options);
   took.observe(1'000'000);
-  const auto& histogram = shown.Collect().at(0).metric.at(0).histogram;
+  const auto families = shown.Collect();
+  const auto& histogram = families.at(0).metric.at(0).histogram;
   EXPECT_EQ(histogram.sample_count, 1U);
   EXPECT_DOUBLE_EQ(histogram.sample_sum, 0.001);
   ASSERT_GT(histogram.bucket.size(), 20U);
