@@ -53,7 +53,8 @@ PINGLOOM_STATIC_ASSERT(sizeof(struct pingloom_page) == PINGLOOM_PAGE_BYTES, "pag
 /* What a metric's slots hold. */
 enum pingloom_metric_kind {
   PINGLOOM_COUNTER = 1, /* one slot: an unsigned number that only grows */
-  PINGLOOM_GAUGE = 2,   /* one slot: an IEEE 754 double */
+  /* One slot: an IEEE 754 double. It may be a counter whose fractions count, see page-format.md. */
+  PINGLOOM_GAUGE = 2,
   /* Several slots: the sum, then the buckets, see pingloom_histogram_bucket(). */
   PINGLOOM_HISTOGRAM = 3,
   PINGLOOM_INFO = 4, /* no slot: an info consists of its labels */

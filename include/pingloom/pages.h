@@ -128,8 +128,9 @@ struct pingloom_metric {
    * shape has at most PINGLOOM_PAGE_SLOTS slots. All 0 means {10, 34, 2}, which is 1 us to 17 s in
    * nanoseconds. */
   struct pingloom_histogram_shape shape;
-  /* Counters and histograms: the worth of 1 in the name's unit, 1e-9 for ..._seconds; it is 1e-30
-   * to 1e30, and 0 means 1 */
+  /* Counters, histograms and scaled gauges: the worth of 1 in the name's unit, 1e-9 for
+   * ..._seconds. It is 1e-30 to 1e30, and 0 means 1. Other gauges and fraction counters hold
+   * doubles in the name's unit, so theirs is 1. */
   double unit;
 };
 
@@ -139,9 +140,16 @@ typedef struct pingloom_counter { /* one thread at a time may add to it */
 typedef struct pingloom_shared_counter { /* any thread may add to it */
   uint64_t* slot;
 } pingloom_shared_counter;
+typedef struct pingloom_fraction_counter { /* any thread may add to it */
+  uint64_t* slot;
+} pingloom_fraction_counter;
 typedef struct pingloom_gauge { /* any thread may set it; the last one wins */
   uint64_t* slot;
 } pingloom_gauge;
+typedef struct pingloom_scaled_gauge { /* like a gauge; it is given its values in units */
+  pingloom_gauge gauge;
+  double unit;
+} pingloom_scaled_gauge;
 typedef struct pingloom_histogram { /* one thread at a time may observe */
   uint64_t* slots;
   struct pingloom_histogram_shape shape;
@@ -174,8 +182,18 @@ PINGLOOM_API int pingloom_counter_make(pingloom_pages* pages, const struct pingl
 PINGLOOM_API int pingloom_shared_counter_make(pingloom_pages* pages,
                                               const struct pingloom_metric* metric,
                                               pingloom_shared_counter* counter);
+/* A counter whose values may have fractions: a double, which is exact up to 2^53. An agent or
+ * collector that is too old for it shows it as a gauge, and refuses it with exemplars. */
+PINGLOOM_API int pingloom_fraction_counter_make(pingloom_pages* pages,
+                                                const struct pingloom_metric* metric,
+                                                pingloom_fraction_counter* counter);
 PINGLOOM_API int pingloom_gauge_make(pingloom_pages* pages, const struct pingloom_metric* metric,
                                      pingloom_gauge* gauge);
+/* A gauge whose values are given in the metric's unit. The page has them in the unit of the name,
+ * so a metric may be scaled in one process and not in another. */
+PINGLOOM_API int pingloom_scaled_gauge_make(pingloom_pages* pages,
+                                            const struct pingloom_metric* metric,
+                                            pingloom_scaled_gauge* gauge);
 PINGLOOM_API int pingloom_histogram_make(pingloom_pages* pages,
                                          const struct pingloom_metric* metric,
                                          pingloom_histogram* histogram);
@@ -239,19 +257,38 @@ static inline void pingloom_slot_set_(uint64_t* slot, double value) {
   __atomic_store_n(slot, bits, __ATOMIC_RELAXED);
 }
 
-static inline void pingloom_gauge_set(pingloom_gauge gauge, double value) {
-  pingloom_slot_set_(gauge.slot, value);
-}
-static inline void pingloom_gauge_add(pingloom_gauge gauge, double difference) {
-  uint64_t before = __atomic_load_n(gauge.slot, __ATOMIC_RELAXED);
+static inline void pingloom_slot_add_double_(uint64_t* slot, double difference) {
+  uint64_t before = __atomic_load_n(slot, __ATOMIC_RELAXED);
   uint64_t after;
   double value;
   do {
     memcpy(&value, &before, sizeof value);
     value += difference;
     memcpy(&after, &value, sizeof after);
-  } while (!__atomic_compare_exchange_n(gauge.slot, &before, after, 1, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED));
+  } while (
+      !__atomic_compare_exchange_n(slot, &before, after, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
+/* A number that is not finite, or not above 0, adds nothing: a counter only grows. */
+static inline void pingloom_fraction_counter_add(pingloom_fraction_counter counter, double n) {
+  if (n > 0 && __builtin_isfinite(n)) pingloom_slot_add_double_(counter.slot, n);
+}
+/* Sets it to a value that is counted elsewhere and never falls. */
+static inline void pingloom_fraction_counter_set(pingloom_fraction_counter counter, double value) {
+  if (value >= 0 && __builtin_isfinite(value)) pingloom_slot_set_(counter.slot, value);
+}
+
+static inline void pingloom_gauge_set(pingloom_gauge gauge, double value) {
+  pingloom_slot_set_(gauge.slot, value);
+}
+static inline void pingloom_gauge_add(pingloom_gauge gauge, double difference) {
+  pingloom_slot_add_double_(gauge.slot, difference);
+}
+static inline void pingloom_scaled_gauge_set(pingloom_scaled_gauge gauge, double units) {
+  pingloom_gauge_set(gauge.gauge, units * gauge.unit);
+}
+static inline void pingloom_scaled_gauge_add(pingloom_scaled_gauge gauge, double units) {
+  pingloom_gauge_add(gauge.gauge, units * gauge.unit);
 }
 
 static inline void pingloom_histogram_observe(pingloom_histogram histogram, uint64_t value) {
@@ -328,6 +365,13 @@ static inline int pingloom_shared_counter_add_exemplar(pingloom_shared_counter c
   pingloom_shared_counter_add(counter, n);
   return pingloom_exemplar_put(&exemplars, 0, 1, (double)n, 0, labels, label_count);
 }
+static inline int pingloom_fraction_counter_add_exemplar(pingloom_fraction_counter counter,
+                                                         pingloom_exemplars exemplars, double n,
+                                                         const struct pingloom_label* labels,
+                                                         size_t label_count) {
+  pingloom_fraction_counter_add(counter, n);
+  return pingloom_exemplar_put(&exemplars, 0, 1, n, 0, labels, label_count);
+}
 static inline int pingloom_shaped_exemplar_put_(struct pingloom_histogram_shape shape,
                                                 const pingloom_exemplars* exemplars, uint64_t value,
                                                 const struct pingloom_label* labels,
@@ -402,6 +446,10 @@ static inline void pingloom_group_commit(pingloom_group group) {
 PINGLOOM_API void pingloom_call_counter_add(const pingloom_counter* counter, uint64_t n);
 PINGLOOM_API void pingloom_call_shared_counter_add(const pingloom_shared_counter* counter,
                                                    uint64_t n);
+PINGLOOM_API void pingloom_call_fraction_counter_add(const pingloom_fraction_counter* counter,
+                                                     double n);
+PINGLOOM_API void pingloom_call_fraction_counter_set(const pingloom_fraction_counter* counter,
+                                                     double value);
 PINGLOOM_API void pingloom_call_gauge_set(const pingloom_gauge* gauge, double value);
 PINGLOOM_API void pingloom_call_gauge_add(const pingloom_gauge* gauge, double difference);
 PINGLOOM_API void pingloom_call_histogram_observe(const pingloom_histogram* histogram,
@@ -419,6 +467,9 @@ PINGLOOM_API int pingloom_call_shared_counter_add_exemplar(const pingloom_shared
                                                            uint64_t n,
                                                            const struct pingloom_label* labels,
                                                            size_t label_count);
+PINGLOOM_API int pingloom_call_fraction_counter_add_exemplar(
+    const pingloom_fraction_counter* counter, const pingloom_exemplars* exemplars, double n,
+    const struct pingloom_label* labels, size_t label_count);
 PINGLOOM_API int pingloom_call_shared_histogram_observe_exemplar(
     const pingloom_shared_histogram* histogram, const pingloom_exemplars* exemplars, uint64_t value,
     const struct pingloom_label* labels, size_t label_count);

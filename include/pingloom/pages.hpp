@@ -48,6 +48,7 @@ class Exemplars {
   friend class Pages;
   friend class Counter;
   friend class SharedCounter;
+  friend class FractionCounter;
   friend class Histogram;
   friend class SharedHistogram;
   friend class BoundedHistogram;
@@ -76,7 +77,7 @@ class Counter {
       return pingloom_counter_add_exemplar(handle_, exemplars_.handle_, n, labels, count);
     });
   }
-  // A fraction would be lost. Count in a smaller unit, or use a gauge.
+  // A fraction would be lost. Count in a smaller unit, or use a FractionCounter.
   template <typename Number, std::enable_if_t<std::is_floating_point_v<Number>, int> = 0>
   void add(Number) const = delete;
   template <typename Number, std::enable_if_t<std::is_floating_point_v<Number>, int> = 0>
@@ -116,17 +117,42 @@ class SharedCounter {
   Exemplars exemplars_;
 };
 
-// Any thread may update it; the last one to set it wins.
-class Gauge {
+// Its values may have fractions. Any thread may add to it.
+class FractionCounter {
  public:
-  Gauge() { pingloom_gauge_make(nullptr, nullptr, &handle_); }
-  void set(double value) const { pingloom_gauge_set(handle_, value); }
-  void add(double difference) const { pingloom_gauge_add(handle_, difference); }
-  const pingloom_gauge& handle() const { return handle_; }  // for pages.h
+  FractionCounter() { pingloom_fraction_counter_make(nullptr, nullptr, &handle_); }
+  // A number that is not finite, or not above 0, adds nothing.
+  void add(double n) const { pingloom_fraction_counter_add(handle_, n); }
+  // With an exemplar, see Counter.
+  bool add(double n, const Labels& exemplar) const {
+    return Exemplars::with(exemplar, [&](const pingloom_label* labels, std::size_t count) {
+      return pingloom_fraction_counter_add_exemplar(handle_, exemplars_.handle_, n, labels, count);
+    });
+  }
+  // Sets it to a value that is counted elsewhere and never falls.
+  void set(double value) const { pingloom_fraction_counter_set(handle_, value); }
+  const Exemplars& exemplars() const { return exemplars_; }
+  const pingloom_fraction_counter& handle() const { return handle_; }  // for pages.h
 
  private:
   friend class Pages;
-  pingloom_gauge handle_{};
+  pingloom_fraction_counter handle_{};
+  Exemplars exemplars_;
+};
+
+// Its values are in units, see MetricOptions::unit. Any thread may update it; the last one to set
+// it wins.
+class Gauge {
+ public:
+  Gauge() { pingloom_scaled_gauge_make(nullptr, nullptr, &handle_); }
+  void set(double units) const { pingloom_scaled_gauge_set(handle_, units); }
+  void add(double units) const { pingloom_scaled_gauge_add(handle_, units); }
+  // For pages.h. This handle is given values in the unit of the name.
+  const pingloom_gauge& handle() const { return handle_.gauge; }
+
+ private:
+  friend class Pages;
+  pingloom_scaled_gauge handle_{};
 };
 
 // One thread at a time may observe. Values are whole numbers, see MetricOptions::unit.
@@ -242,7 +268,8 @@ struct MetricOptions {
   Labels labels{};
   std::optional<Group> group{};  // absent: in no group
   bool own_line = false;         // PINGLOOM_OWN_LINE
-  // The shape is for histograms, the unit for them and for counters, see pingloom_metric.
+  // The shape is for histograms, the unit for them, for counters and for gauges, see
+  // pingloom_metric.
   pingloom_histogram_shape shape{};
   double unit = 1;
   bool exemplars = false;  // PINGLOOM_EXEMPLARS
@@ -286,9 +313,14 @@ class Pages {
     makeWithExemplars(options, pingloom_shared_counter_make, &made);
     return made;
   }
+  FractionCounter fractionCounter(const MetricOptions& options) {
+    FractionCounter made;
+    makeWithExemplars(options, pingloom_fraction_counter_make, &made);
+    return made;
+  }
   Gauge gauge(const MetricOptions& options) {
     Gauge made;
-    make(options, pingloom_gauge_make, &made.handle_);
+    make(options, pingloom_scaled_gauge_make, &made.handle_);
     return made;
   }
   Histogram histogram(const MetricOptions& options) {

@@ -1,8 +1,8 @@
 // Copies metrics that another library counts into metric pages, round by round. The bridges from
 // prometheus-cpp and OpenTelemetry use it. C++17.
 //
-// Fractions are kept in steps of 1e-9 in names with `_seconds`, of 1 in names with `_bytes`, and of
-// 1e-6 otherwise. What a page cannot hold saturates.
+// The sum of a histogram is kept in steps of 1e-9 in names with `_seconds`, of 1 in names with
+// `_bytes`, and of 1e-6 otherwise, and saturates at 2^64 of them. Other values are doubles.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class PagesMirror {
   void counter(const std::string& name, const std::string& help, const Labels& labels,
                double value) {
     Published* to = published(Kind::kCounter, name, help, labels);
-    if (to != nullptr) to->counter.set(unitsOf(value, to->unit));
+    if (to != nullptr) to->counter.set(value);
   }
   void gauge(const std::string& name, const std::string& help, const Labels& labels, double value) {
     Published* to = published(Kind::kGauge, name, help, labels);
@@ -82,7 +82,7 @@ class PagesMirror {
     double unit = 1;
     bool seen = false;
     bool made = false;  // whether there is such a metric
-    SharedCounter counter;
+    FractionCounter counter;
     Gauge gauge;
     BoundedHistogram histogram;
     QuantileSummary summary;
@@ -115,8 +115,8 @@ class PagesMirror {
     made.seen = true;
     if (!fresh) return &made;
     MetricOptions options{name, help, labels};
-    if (kind == Kind::kCounter || kind == Kind::kHistogram) options.unit = made.unit = unitOf(name);
-    if (kind == Kind::kCounter) made.counter = pages_.sharedCounter(options);
+    if (kind == Kind::kHistogram) options.unit = made.unit = unitOf(name);
+    if (kind == Kind::kCounter) made.counter = pages_.fractionCounter(options);
     if (kind == Kind::kGauge) made.gauge = pages_.gauge(options);
     if (kind == Kind::kHistogram) made.histogram = pages_.boundedHistogram(options, numbers);
     if (kind == Kind::kSummary) made.summary = pages_.summary(options, numbers);

@@ -5,8 +5,9 @@
 //   pingloom::PrometheusPages pages(registry, "orders");  // instead of an Exposer
 //
 // A thread copies the registry into pages every second, and the application's own updates stay as
-// they are. Counters and histograms keep their names, labels and buckets. Fractions are kept in
-// steps of 1e-9 in names with `_seconds`, of 1 in names with `_bytes`, and of 1e-6 otherwise.
+// they are. Counters and histograms keep their names, labels and buckets. The sum of a histogram is
+// kept in steps of 1e-9 in names with `_seconds`, of 1 in names with `_bytes`, and of 1e-6
+// otherwise.
 // Summaries keep their quantiles, of which there are at most 32. What is removed from the registry
 // is removed from the pages. Needs C++17 and prometheus-cpp.
 #pragma once

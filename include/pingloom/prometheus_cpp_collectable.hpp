@@ -45,13 +45,18 @@ class CollectablePages : public prometheus::Collectable {
     addCounter(options, made.handle().slot);
     return made;
   }
+  FractionCounter fractionCounter(const MetricOptions& options) {
+    const FractionCounter made = pages_.fractionCounter(options);
+    const std::uint64_t* slot = made.handle().slot;
+    add(options, prometheus::MetricType::Counter, slot,
+        [slot](ClientMetric& to) { to.counter.value = readDouble(slot); });
+    return made;
+  }
   Gauge gauge(const MetricOptions& options) {
     const Gauge made = pages_.gauge(options);
     const std::uint64_t* slot = made.handle().slot;
-    add(options, prometheus::MetricType::Gauge, slot, [slot](ClientMetric& to) {
-      const std::uint64_t bits = read(slot);
-      std::memcpy(&to.gauge.value, &bits, sizeof bits);
-    });
+    add(options, prometheus::MetricType::Gauge, slot,
+        [slot](ClientMetric& to) { to.gauge.value = readDouble(slot); });
     return made;
   }
   Histogram histogram(const MetricOptions& options) {
@@ -118,6 +123,12 @@ class CollectablePages : public prometheus::Collectable {
   static SortedLabels sorted(const Labels& labels) { return {labels.begin(), labels.end()}; }
   static std::uint64_t read(const std::uint64_t* slot) {
     return __atomic_load_n(slot, __ATOMIC_RELAXED);
+  }
+  static double readDouble(const std::uint64_t* slot) {
+    const std::uint64_t bits = read(slot);
+    double value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
   }
 
   static std::vector<Metric>::iterator find(std::vector<Metric>& metrics,

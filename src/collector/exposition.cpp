@@ -49,16 +49,25 @@ std::size_t stepOf(const pages::Metric& metric, bool exact) {
   return exact || metric.bounded() ? 1 : std::size_t{1} << metric.shape.precision;
 }
 
+// Tells whether the slot of a counter holds one: formats have no total below 0, and no NaN.
+bool isTotal(const pages::Metric& metric, std::uint64_t slot) {
+  return !metric.fractions || std::bit_cast<double>(slot) >= 0;
+}
+
+MetricValue counterValue(const pages::Metric& metric, std::uint64_t slot) {
+  if (metric.fractions) return std::bit_cast<double>(slot);
+  if (metric.unit == 1) return slot;
+  return pages::UnitScale(metric.unit)(static_cast<double>(slot));
+}
+
 void addSamples(MetricsWriter& out, const LabelText& labels, const PageView& page,
                 const pages::Metric& metric, bool exact,
                 std::span<const MetricExemplar> exemplars) {
   const std::uint64_t* slots = page.values.data() + metric.first_slot;
   switch (metric.kind) {
     case PINGLOOM_COUNTER: {
-      const MetricValue value =
-          metric.unit == 1
-              ? MetricValue(slots[0])
-              : MetricValue(pages::UnitScale(metric.unit)(static_cast<double>(slots[0])));
+      if (!isTotal(metric, slots[0])) return;
+      const MetricValue value = counterValue(metric, slots[0]);
       if (exemplars.empty()) return out.sample(value, labels);
       return out.sample(value, labels, exemplars.front());
     }

@@ -47,11 +47,13 @@ Json summaryJson(const MetricSummary& summary) {
 
 Json valueJson(const PageView& page, const pages::Metric& metric) {
   const std::uint64_t* slots = page.values.data() + metric.first_slot;
+  if (metric.kind == PINGLOOM_GAUGE || metric.fractions) {
+    return finiteOrNull(std::bit_cast<double>(slots[0]));
+  }
   if (metric.kind == PINGLOOM_COUNTER) {
     if (metric.unit == 1) return slots[0];
     return pages::UnitScale(metric.unit)(static_cast<double>(slots[0]));
   }
-  if (metric.kind == PINGLOOM_GAUGE) return finiteOrNull(std::bit_cast<double>(slots[0]));
   if (metric.kind == PINGLOOM_INFO) return 1;
   if (metric.kind == PINGLOOM_SUMMARY) return summaryJson(summaryOf(metric, {slots, metric.slots}));
   const auto summary = summarize(metric, {slots, metric.slots});

@@ -80,6 +80,9 @@ enum MetricFlag : std::uint8_t {
   kBounds = 2,
   // A counter or histogram whose exemplars follow its slots.
   kExemplars = 4,
+  // A gauge that is a counter: its double only grows. Readers that do not know the flag show it as
+  // a gauge, with the same value.
+  kFractions = 8,
 };
 // The sum and the last bucket, which has no bound, take a slot each.
 constexpr std::size_t kMaxBounds = 502;

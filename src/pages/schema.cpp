@@ -151,6 +151,8 @@ std::optional<Metric> readMetric(Bytes& bytes) {
   const auto flags = bytes.number<std::uint8_t>();
   metric.shared_writers = (flags & kSharedWriters) != 0;
   metric.exemplars = (flags & kExemplars) != 0;
+  metric.fractions = kind == PINGLOOM_GAUGE && (flags & kFractions) != 0;
+  if (metric.fractions) metric.kind = PINGLOOM_COUNTER;
   metric.first_slot = bytes.number<std::uint16_t>();
   metric.slots = bytes.number<std::uint16_t>();
   metric.shape.lowest = bytes.number<std::uint8_t>();

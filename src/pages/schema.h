@@ -36,6 +36,7 @@ struct Metric {
   std::vector<double> bounds = {};
   std::vector<double> quantiles = {};  // a summary's, ascending
   bool exemplars = false;              // whether these follow its slots
+  bool fractions = false;              // whether the slot of a counter is a double
 
   bool bounded() const { return !bounds.empty(); }
   // The number of its slots, with those of its exemplars.

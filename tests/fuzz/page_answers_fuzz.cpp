@@ -87,7 +87,7 @@ class Application {
     pingloom_metric metric{};
     metric.name = name.c_str();
     client::Definition made;
-    demand(client::makeDefinition(metric, PINGLOOM_COUNTER, false, {}, {}, &made).ok());
+    demand(client::makeDefinition(metric, {PINGLOOM_COUNTER}, {}, {}, &made).ok());
     if (pages_[0]->hasRoom(made)) metrics_.push_back(pages_[0]->add(std::move(made)));
     demand(!metrics_.empty());
   }

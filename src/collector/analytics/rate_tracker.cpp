@@ -6,6 +6,20 @@
 
 namespace pingloom::collector::analytics {
 
+namespace {
+
+double growth(SlotKind kind, std::uint64_t now, std::uint64_t before) {
+  if (kind == SlotKind::kCounter) return static_cast<double>(now - before);
+  return std::bit_cast<double>(now) - std::bit_cast<double>(before);
+}
+
+bool isLower(SlotKind kind, std::uint64_t now, std::uint64_t before) {
+  if (kind == SlotKind::kCounter) return now < before;
+  return std::bit_cast<double>(now) < std::bit_cast<double>(before);
+}
+
+}  // namespace
+
 RateTracker::RateTracker(std::vector<SlotKind> kinds)
     : kinds_(std::move(kinds)), last_(kinds_.size()) {}
 
@@ -19,15 +33,11 @@ void RateTracker::update(Nanos read_mono, std::span<const std::uint64_t> slots,
       sample[i] = std::bit_cast<double>(slots[i]);
       continue;
     }
-    sample[i] = std::numeric_limits<double>::quiet_NaN();
-    if (kinds_[i] == SlotKind::kSum) {
-      if (later)
-        sample[i] = (std::bit_cast<double>(slots[i]) - std::bit_cast<double>(last_[i])) / seconds;
-    } else {
-      if (later && slots[i] >= last_[i])
-        sample[i] = static_cast<double>(slots[i] - last_[i]) / seconds;
-      if (later && slots[i] < last_[i]) ++resets_;
-    }
+    const bool fell =
+        later && kinds_[i] != SlotKind::kSum && isLower(kinds_[i], slots[i], last_[i]);
+    if (fell) ++resets_;
+    sample[i] = later && !fell ? growth(kinds_[i], slots[i], last_[i]) / seconds
+                               : std::numeric_limits<double>::quiet_NaN();
     if (remember) last_[i] = slots[i];
   }
   if (remember) last_mono_ = read_mono;

@@ -14,9 +14,10 @@
 namespace pingloom::collector::analytics {
 
 enum class SlotKind : std::uint8_t {
-  kCounter,  // an unsigned number that only grows; a histogram's slots are counters too
-  kGauge,    // the bits of an IEEE 754 double
-  kSum,      // the bits of a double that grows; it may fall, because values may be negative
+  kCounter,    // an unsigned number that only grows; a histogram's slots are counters too
+  kGauge,      // the bits of an IEEE 754 double
+  kFractions,  // the bits of a double that only grows
+  kSum,        // the bits of a double that grows; it may fall, because values may be negative
 };
 
 class RateTracker {

@@ -83,6 +83,7 @@ std::vector<SlotKind> kindsOf(const PagesOfOwner& pages) {
     for (const pages::Metric& metric : page->info->schema) {
       const auto slot = kinds.begin() + static_cast<std::ptrdiff_t>(first + metric.first_slot);
       if (metric.kind == PINGLOOM_GAUGE) *slot = SlotKind::kGauge;
+      if (metric.fractions) *slot = SlotKind::kFractions;
       if (metric.kind == PINGLOOM_SUMMARY) {
         slot[kSumOfSummary] = SlotKind::kSum;
         std::fill_n(slot + pages::kSummarySlots, metric.quantiles.size(), SlotKind::kGauge);

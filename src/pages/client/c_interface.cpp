@@ -13,10 +13,12 @@
 #include "pages/client/exemplar.h"
 #include "pages/client/fork.h"
 #include "pages/client/pages.h"
+#include "pages/definition_rules.h"
 #include "pages/registration.h"
 
 namespace client = pingloom::pages::client;
 using pingloom::pages::client::CommonLabels;
+using pingloom::pages::client::Form;
 using pingloom::pages::client::Listener;
 using pingloom::pages::client::Outcome;
 using pingloom::pages::client::Pages;
@@ -80,22 +82,22 @@ Outcome open(const pingloom_pages_options& options, pingloom_pages** pages) {
 }
 
 // The result is inert unless the metric is created.
-int make(pingloom_pages* pages, const pingloom_metric* metric, pingloom_metric_kind kind,
-         bool shared, Pages::Placed* placed, const std::vector<double>& bounds = {}) {
+int make(pingloom_pages* pages, const pingloom_metric* metric, const Form& form,
+         Pages::Placed* placed, const std::vector<double>& bounds = {}) {
   *placed = {inert_page.slots, kInertShape, nullptr, 0};
   return guarded([&]() -> Outcome {
     if (pages == nullptr || metric == nullptr) {
       return {PINGLOOM_BAD_ARGUMENT, "pages that were not opened, or no metric"};
     }
-    return pages->all.makeMetric(*metric, kind, shared, bounds, placed);
+    return pages->all.makeMetric(*metric, form, bounds, placed);
   });
 }
 
 // Makes a metric of one slot.
-int makeSlot(pingloom_pages* pages, const pingloom_metric* metric, pingloom_metric_kind kind,
-             bool shared, std::uint64_t** slot) {
+int makeSlot(pingloom_pages* pages, const pingloom_metric* metric, const Form& form,
+             std::uint64_t** slot) {
   Pages::Placed placed;
-  const int error = make(pages, metric, kind, shared, &placed);
+  const int error = make(pages, metric, form, &placed);
   *slot = placed.slots;
   return error;
 }
@@ -103,7 +105,7 @@ int makeSlot(pingloom_pages* pages, const pingloom_metric* metric, pingloom_metr
 int makeHistogram(pingloom_pages* pages, const pingloom_metric* metric, bool shared,
                   std::uint64_t** slots, pingloom_histogram_shape* shape) {
   Pages::Placed placed;
-  const int error = make(pages, metric, PINGLOOM_HISTOGRAM, shared, &placed);
+  const int error = make(pages, metric, {PINGLOOM_HISTOGRAM, shared}, &placed);
   *slots = placed.slots;
   *shape = placed.shape;
   return error;
@@ -148,17 +150,30 @@ void pingloom_pages_on_heartbeat(pingloom_pages* pages, void (*callback)(void* c
 
 int pingloom_counter_make(pingloom_pages* pages, const pingloom_metric* metric,
                           pingloom_counter* counter) {
-  return makeSlot(pages, metric, PINGLOOM_COUNTER, false, &counter->slot);
+  return makeSlot(pages, metric, {PINGLOOM_COUNTER}, &counter->slot);
 }
 
 int pingloom_shared_counter_make(pingloom_pages* pages, const pingloom_metric* metric,
                                  pingloom_shared_counter* counter) {
-  return makeSlot(pages, metric, PINGLOOM_COUNTER, true, &counter->slot);
+  return makeSlot(pages, metric, {PINGLOOM_COUNTER, true}, &counter->slot);
+}
+
+int pingloom_fraction_counter_make(pingloom_pages* pages, const pingloom_metric* metric,
+                                   pingloom_fraction_counter* counter) {
+  return makeSlot(pages, metric, {PINGLOOM_COUNTER, true, true}, &counter->slot);
 }
 
 int pingloom_gauge_make(pingloom_pages* pages, const pingloom_metric* metric,
                         pingloom_gauge* gauge) {
-  return makeSlot(pages, metric, PINGLOOM_GAUGE, false, &gauge->slot);
+  return makeSlot(pages, metric, {PINGLOOM_GAUGE}, &gauge->slot);
+}
+
+int pingloom_scaled_gauge_make(pingloom_pages* pages, const pingloom_metric* metric,
+                               pingloom_scaled_gauge* gauge) {
+  gauge->unit = metric == nullptr || metric->unit == 0 ? 1 : metric->unit;
+  pingloom_metric made = metric == nullptr ? pingloom_metric{} : *metric;
+  if (pingloom::pages::isUnit(gauge->unit)) made.unit = 1;  // otherwise it is refused
+  return pingloom_gauge_make(pages, metric == nullptr ? nullptr : &made, &gauge->gauge);
 }
 
 int pingloom_histogram_make(pingloom_pages* pages, const pingloom_metric* metric,
@@ -181,7 +196,7 @@ int pingloom_bounded_histogram_make(pingloom_pages* pages, const pingloom_metric
       return {PINGLOOM_BAD_ARGUMENT,
               "a histogram needs 1 to " + std::to_string(pingloom::pages::kMaxBounds) + " bounds"};
     }
-    return {make(pages, metric, PINGLOOM_HISTOGRAM, true, &placed,
+    return {make(pages, metric, {PINGLOOM_HISTOGRAM, true}, &placed,
                  std::vector<double>(bounds, bounds + bound_count)),
             last_text};
   });
@@ -203,7 +218,7 @@ int pingloom_summary_make(pingloom_pages* pages, const pingloom_metric* metric,
           PINGLOOM_BAD_ARGUMENT,
           "a summary has up to " + std::to_string(pingloom::pages::kMaxQuantiles) + " quantiles"};
     }
-    return {make(pages, metric, PINGLOOM_SUMMARY, false, &placed,
+    return {make(pages, metric, {PINGLOOM_SUMMARY}, &placed,
                  std::vector<double>(quantiles, quantiles + quantile_count)),
             last_text};
   });
@@ -237,7 +252,7 @@ int pingloom_exemplar_put(const pingloom_exemplars* exemplars, std::size_t part,
 
 int pingloom_info_make(pingloom_pages* pages, const pingloom_metric* metric) {
   Pages::Placed placed;
-  return make(pages, metric, PINGLOOM_INFO, false, &placed);
+  return make(pages, metric, {PINGLOOM_INFO}, &placed);
 }
 
 int pingloom_metric_remove(pingloom_pages* pages, const pingloom_metric* metric) {
@@ -262,6 +277,12 @@ void pingloom_call_counter_add(const pingloom_counter* counter, std::uint64_t n)
 }
 void pingloom_call_shared_counter_add(const pingloom_shared_counter* counter, std::uint64_t n) {
   pingloom_shared_counter_add(*counter, n);
+}
+void pingloom_call_fraction_counter_add(const pingloom_fraction_counter* counter, double n) {
+  pingloom_fraction_counter_add(*counter, n);
+}
+void pingloom_call_fraction_counter_set(const pingloom_fraction_counter* counter, double value) {
+  pingloom_fraction_counter_set(*counter, value);
 }
 void pingloom_call_gauge_set(const pingloom_gauge* gauge, double value) {
   pingloom_gauge_set(*gauge, value);
@@ -292,6 +313,12 @@ int pingloom_call_shared_counter_add_exemplar(const pingloom_shared_counter* cou
                                               const pingloom_label* labels,
                                               std::size_t label_count) {
   return pingloom_shared_counter_add_exemplar(*counter, *exemplars, n, labels, label_count);
+}
+int pingloom_call_fraction_counter_add_exemplar(const pingloom_fraction_counter* counter,
+                                                const pingloom_exemplars* exemplars, double n,
+                                                const pingloom_label* labels,
+                                                std::size_t label_count) {
+  return pingloom_fraction_counter_add_exemplar(*counter, *exemplars, n, labels, label_count);
 }
 int pingloom_call_shared_histogram_observe_exemplar(const pingloom_shared_histogram* histogram,
                                                     const pingloom_exemplars* exemplars,

@@ -28,10 +28,17 @@ bool hasLabel(const std::vector<Label>& labels, const std::string& name) {
                      [&name](const Label& label) { return label.name == name; });
 }
 
+bool hasUnit(const Form& form) {
+  return form.kind == PINGLOOM_HISTOGRAM || (form.kind == PINGLOOM_COUNTER && !form.fractions);
+}
+
 Outcome setUnit(const pingloom_metric& metric, Definition* made) {
-  made->unit = metric.unit == 0 ? 1 : metric.unit;
-  if (isUnit(made->unit)) return {};
-  return badArgument(made->name, "the unit is not a number from 1e-30 to 1e30");
+  const double unit = metric.unit == 0 ? 1 : metric.unit;
+  if (!isUnit(unit)) return badArgument(made->name, "the unit is not a number from 1e-30 to 1e30");
+  if (hasUnit(made->form)) made->unit = unit;
+  const bool doubles = made->form.kind == PINGLOOM_GAUGE || made->form.fractions;
+  if (unit == 1 || !doubles) return {};
+  return badArgument(made->name, "its values are doubles in the unit of the name: multiply them");
 }
 
 Outcome shapeHistogram(const pingloom_metric& metric, Definition* made) {
@@ -71,7 +78,7 @@ Outcome shapeSummary(const std::vector<double>& quantiles, Definition* made) {
 }
 
 Outcome addExemplars(Definition* made) {
-  if (exemplarPlaces(made->kind) == 0) {
+  if (exemplarPlaces(made->form.kind) == 0) {
     return badArgument(made->name, "only counters and histograms have exemplars");
   }
   made->exemplars = true;
@@ -81,7 +88,9 @@ Outcome addExemplars(Definition* made) {
 
 }  // namespace
 
-std::size_t Definition::allSlots() const { return slots + (exemplars ? exemplarSlots(kind) : 0); }
+std::size_t Definition::allSlots() const {
+  return slots + (exemplars ? exemplarSlots(form.kind) : 0);
+}
 
 std::string Definition::key() const {
   // Names and texts contain no zero byte, so it separates them.
@@ -94,18 +103,18 @@ std::string Definition::key() const {
 }
 
 bool Definition::sameMetric(const Definition& other) const {
-  return kind == other.kind && shared == other.shared && unit == other.unit &&
-         shape.lowest == other.shape.lowest && shape.highest == other.shape.highest &&
-         shape.precision == other.shape.precision && bounds == other.bounds &&
-         exemplars == other.exemplars;
+  return form == other.form && unit == other.unit && shape.lowest == other.shape.lowest &&
+         shape.highest == other.shape.highest && shape.precision == other.shape.precision &&
+         bounds == other.bounds && exemplars == other.exemplars;
 }
 
 std::vector<std::uint8_t> Definition::encode() const {
   Encoder encoder;
-  encoder.u8(static_cast<std::uint8_t>(kind));
-  encoder.u8(static_cast<std::uint8_t>((shared ? kSharedWriters : 0) |
-                                       (bounds.empty() ? 0 : kBounds) |
-                                       (exemplars ? kExemplars : 0)));
+  // Agents that do not know the flag take a counter with fractions for a gauge.
+  encoder.u8(static_cast<std::uint8_t>(form.fractions ? PINGLOOM_GAUGE : form.kind));
+  encoder.u8(static_cast<std::uint8_t>(
+      (form.shared ? kSharedWriters : 0) | (bounds.empty() ? 0 : kBounds) |
+      (exemplars ? kExemplars : 0) | (form.fractions ? kFractions : 0)));
   encoder.u16(first);
   encoder.u16(slots);
   encoder.u8(shape.lowest);
@@ -150,11 +159,11 @@ Outcome makeLabels(const pingloom_label* labels, std::size_t count,
   return {};
 }
 
-Outcome makeDefinition(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
+Outcome makeDefinition(const pingloom_metric& metric, const Form& form,
                        const std::vector<double>& bounds, const CommonLabels& common,
                        Definition* made) {
-  made->kind = kind;
-  made->shared = shared;
+  const pingloom_metric_kind kind = form.kind;
+  made->form = form;
   made->own_line = (metric.options & PINGLOOM_OWN_LINE) != 0;
   made->name = boundedCopy(metric.name, kMaxNameBytes);
   if (!isMetricName(made->name)) return badArgument("'" + made->name + "'", "not a metric's name");
@@ -169,7 +178,7 @@ Outcome makeDefinition(const pingloom_metric& metric, pingloom_metric_kind kind,
   }
   made->has_environment = addEnvironment(common.environment, common.application, &made->labels);
   Outcome shaped;
-  if (kind == PINGLOOM_HISTOGRAM || kind == PINGLOOM_COUNTER) shaped = setUnit(metric, made);
+  if (kind != PINGLOOM_SUMMARY && kind != PINGLOOM_INFO) shaped = setUnit(metric, made);
   made->slots = kind == PINGLOOM_INFO ? 0 : 1;
   if (shaped.ok() && kind == PINGLOOM_HISTOGRAM) {
     shaped = bounds.empty() ? shapeHistogram(metric, made) : boundHistogram(bounds, made);

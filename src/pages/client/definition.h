@@ -33,9 +33,17 @@ struct CommonLabels {
   std::vector<Label> environment;  // each metric has as many of these as it has room for
 };
 
-struct Definition {
+// What the values of a metric are.
+struct Form {
   pingloom_metric_kind kind = PINGLOOM_COUNTER;
   bool shared = false;     // whether several threads write it
+  bool fractions = false;  // whether the slot of a counter is a double
+
+  bool operator==(const Form&) const = default;
+};
+
+struct Definition {
+  Form form;
   bool own_line = false;   // PINGLOOM_OWN_LINE
   bool exemplars = false;  // PINGLOOM_EXEMPLARS
   pingloom_histogram_shape shape{};
@@ -60,7 +68,7 @@ struct Definition {
 Outcome makeLabels(const pingloom_label* labels, std::size_t count,
                    const std::vector<Label>& common, std::vector<Label>* made);
 // A histogram with `bounds` has no shape. For a summary they are its quantiles.
-Outcome makeDefinition(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
+Outcome makeDefinition(const pingloom_metric& metric, const Form& form,
                        const std::vector<double>& bounds, const CommonLabels& common,
                        Definition* made);
 // Checks the application's name, which is a text of 1 to 64 bytes.

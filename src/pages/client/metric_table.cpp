@@ -34,13 +34,13 @@ std::optional<std::size_t> MetricTable::freeSlots(const Definition& metric) cons
 
 bool MetricTable::hasRoom(const Definition& metric, std::size_t most_bytes) const {
   if (schema_bytes_ + metric.schema_bytes > most_bytes) return false;
-  if (metric.kind == PINGLOOM_INFO) return infos_ < kMaxInfos;
+  if (metric.form.kind == PINGLOOM_INFO) return infos_ < kMaxInfos;
   return freeSlots(metric).has_value();
 }
 
 MetricNumber MetricTable::add(Definition metric) {
   const MetricNumber number = next_++;
-  if (metric.kind == PINGLOOM_INFO) {
+  if (metric.form.kind == PINGLOOM_INFO) {
     metric.first = static_cast<std::uint16_t>(used_slots_);
     ++infos_;
   } else {
@@ -76,7 +76,7 @@ void MetricTable::remove(MetricNumber number, Instant now) {
 }
 
 void MetricTable::rest(MetricNumber number, Entry& entry, Instant now) {
-  const bool info = entry.metric.kind == PINGLOOM_INFO;
+  const bool info = entry.metric.form.kind == PINGLOOM_INFO;
   entry.resting = true;
   entry.rests_until = now + (info ? std::chrono::seconds(0) : kRest);
   schema_bytes_ -= entry.metric.schema_bytes;
@@ -93,7 +93,7 @@ void MetricTable::sweep(Instant now) {
     const auto rested = entries_.find(resting_.front());
     const Entry& entry = rested->second;
     if (now < entry.rests_until) return;
-    if (entry.metric.kind != PINGLOOM_INFO) {
+    if (entry.metric.form.kind != PINGLOOM_INFO) {
       for (std::size_t i = 0; i < reservedSlots(entry.metric); ++i) {
         taken_.reset(entry.metric.first + i);
       }

@@ -47,7 +47,7 @@ class Pages {
     const double* bounds = nullptr;
     std::size_t bound_count = 0;
   };
-  Outcome makeMetric(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
+  Outcome makeMetric(const pingloom_metric& metric, const Form& form,
                      const std::vector<double>& bounds, Placed* placed);
   // Finds the exemplars of the metric with this name and these labels.
   Outcome exemplarsOf(const pingloom_metric& metric, pingloom_exemplars* exemplars);

@@ -13,13 +13,13 @@ constexpr std::size_t kMaxPages = 1024;  // each needs a descriptor
 
 }  // namespace
 
-Outcome Pages::makeMetric(const pingloom_metric& metric, pingloom_metric_kind kind, bool shared,
+Outcome Pages::makeMetric(const pingloom_metric& metric, const Form& form,
                           const std::vector<double>& bounds, Placed* at) {
   const std::lock_guard creating(creating_);
   Metric made{};
   const auto add_with = [&](const CommonLabels& labels) {
     Definition definition;
-    Outcome outcome = makeDefinition(metric, kind, shared, bounds, labels, &definition);
+    Outcome outcome = makeDefinition(metric, form, bounds, labels, &definition);
     return outcome.ok() ? addMetric(metric.group, std::move(definition), &made) : outcome;
   };
   Outcome outcome = add_with(labels_);
@@ -44,7 +44,7 @@ Outcome Pages::addMetric(const pingloom_group* group, Definition definition, Met
     *made = known->second;
     return {};
   }
-  const Family family{definition.kind, definition.unit};
+  const Family family{definition.form.kind, definition.unit};
   if (const auto known = families_.find(definition.name);
       known != families_.end() &&
       (known->second.kind != family.kind || known->second.unit != family.unit)) {
@@ -68,7 +68,7 @@ Outcome Pages::forEachKey(const pingloom_metric& metric, Use use) {
   named.options = 0;  // which an info may not have
   for (const CommonLabels& labels : {labels_, CommonLabels{labels_.application, {}}}) {
     Definition definition;  // its kind does not matter
-    Outcome outcome = makeDefinition(named, PINGLOOM_INFO, false, {}, labels, &definition);
+    Outcome outcome = makeDefinition(named, {PINGLOOM_INFO}, {}, labels, &definition);
     if (!outcome.ok()) return outcome;
     use(definition.key());
   }

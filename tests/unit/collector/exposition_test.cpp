@@ -221,6 +221,20 @@ TEST(Exposition, HistogramsMayHaveBoundsAndCountersAUnit) {
                      labels + "} 6\n");
 }
 
+TEST(Exposition, CountersMayHaveFractions) {
+  pages::Metric spent = metric(PINGLOOM_COUNTER, "spent_total");
+  spent.fractions = true;
+  const auto shown = [&](double value) {
+    return text(agent({page({spent}, {std::bit_cast<std::uint64_t>(value)})}),
+                MetricsFormat::kOpenMetrics);
+  };
+  const std::string labels = "{application=\"shop\",host=\"a\",pid=\"5\"}";
+  EXPECT_EQ(shown(1e-9), "# TYPE spent counter\nspent_total" + labels + " 1e-09\n");
+  EXPECT_THAT(shown(1e30), HasSubstr(" 1e+30\n"));
+  EXPECT_THAT(shown(-1), Not(HasSubstr("spent_total")));
+  EXPECT_THAT(shown(std::nan("")), Not(HasSubstr("spent_total")));
+}
+
 TEST(Exposition, BucketsThatSumUpToTooMuchStayInOrder) {
   constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
   const std::string out = text(agent({page({histogram("h")}, {0, kMax, kMax, 1, 1, 1, 1})}));

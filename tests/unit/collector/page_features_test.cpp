@@ -111,6 +111,21 @@ TEST(PageFeatures, areInTheUnitsOfTheMetrics) {
   EXPECT_NEAR(values[kP99], 1.531, 0.001);
 }
 
+TEST(PageFeatures, aCounterWithFractionsHasARate) {
+  auto info = std::make_shared<PageInfo>();
+  info->slots = 1;
+  info->schema.push_back({PINGLOOM_COUNTER, true, 0, 1, {}, 1, "spent_total", "", {}});
+  info->schema[0].fractions = true;
+  PageView page;
+  page.info = info;
+  page.values = {std::bit_cast<std::uint64_t>(10.0)};
+  PageFeatures features({&page});
+  EXPECT_TRUE(features.rates()[0]);
+  features.update(kSecond, {&page});
+  page.values = {std::bit_cast<std::uint64_t>(11.0)};
+  EXPECT_DOUBLE_EQ(features.update(3 * kSecond, {&page})[0], 0.5);
+}
+
 TEST(PageFeatures, aHistogramWithoutNewValuesStaysAsItIs) {
   Page page;
   PageFeatures features(page.pages());

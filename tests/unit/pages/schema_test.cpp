@@ -82,6 +82,20 @@ TEST(Schema, ExemplarsFollowTheSlots) {
   EXPECT_TRUE(read(RawMetric{.first = 504 - 17, .flags = kExemplars}));
 }
 
+TEST(Schema, AGaugeThatOnlyGrowsIsACounterWithFractions) {
+  const auto metric = read(RawMetric{.kind = PINGLOOM_GAUGE, .flags = kFractions});
+  ASSERT_TRUE(metric);
+  EXPECT_EQ(metric->kind, PINGLOOM_COUNTER);
+  EXPECT_TRUE(metric->fractions);
+  const auto with_exemplars =
+      read(RawMetric{.kind = PINGLOOM_GAUGE, .flags = kFractions | kExemplars});
+  ASSERT_TRUE(with_exemplars);
+  EXPECT_EQ(with_exemplars->allSlots(), 17U);
+  const auto counter = read(RawMetric{.flags = kFractions});
+  ASSERT_TRUE(counter);
+  EXPECT_FALSE(counter->fractions) << "other kinds have no such flag";
+}
+
 TEST(Schema, RefusesMetricsThatAreNone) {
   struct Case {
     const char* what;

@@ -47,6 +47,18 @@ TEST_F(RateTrackerTest, ResetHasNoRateAndIsCounted) {
   EXPECT_DOUBLE_EQ(sample[0], 30);
 }
 
+TEST(RateTracker, ACounterWithFractionsOnlyGrows) {
+  RateTracker tracker({SlotKind::kFractions});
+  std::array<double, 1> sample{};
+  tracker.update(0, std::array{bits(10)}, sample);
+  EXPECT_TRUE(std::isnan(sample[0]));
+  tracker.update(2 * kSecond, std::array{bits(10.5)}, sample);
+  EXPECT_DOUBLE_EQ(sample[0], 0.25);
+  tracker.update(3 * kSecond, std::array{bits(0.5)}, sample);
+  EXPECT_TRUE(std::isnan(sample[0])) << "its application was started again";
+  EXPECT_EQ(tracker.resets(), 1U);
+}
+
 TEST(RateTracker, ASumMayFall) {
   RateTracker tracker({SlotKind::kSum});
   std::array<double, 1> sample{};

@@ -258,5 +258,18 @@ TEST(ClientExemplarCpp, EveryKindTakesThem) {
   EXPECT_TRUE(Counter().add(1, trace)) << "an inert one keeps none";
 }
 
+TEST_F(ClientExemplar, ACounterWithFractionsKeepsItsLast) {
+  Pages pages({"tested", {}, kNoAgent});
+  MetricOptions asked{"spent_total"};
+  asked.exemplars = true;
+  const FractionCounter spent = pages.fractionCounter(asked);
+  EXPECT_EQ(pages.lastError(), "");
+  EXPECT_TRUE(spent.add(0.5, {{"trace_id", "a"}}));
+  EXPECT_FALSE(spent.add(0.5, {{"no name", "a"}}));
+  const auto kept = exemplarAt(spent.handle().slot + 1);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->value, 0.5);
+}
+
 }  // namespace
 }  // namespace pingloom::pages::test::client_exemplar_test

@@ -230,6 +230,49 @@ TEST(Metrics, AUnitThatNoAgentTakesIsRefusedAtOnce) {
   EXPECT_EQ(pingloom_counter_make(client, &metric, &counter), PINGLOOM_OK);
 }
 
+TEST(Metrics, ACounterMayHaveFractions) {
+  Client client(kNoAgent);
+  pingloom_metric metric{};
+  metric.name = "spent_total";
+  pingloom_fraction_counter spent;
+  ASSERT_EQ(pingloom_fraction_counter_make(client, &metric, &spent), PINGLOOM_OK);
+  pingloom_fraction_counter_add(spent, 1.5);
+  for (const double nothing : {0.0, -1.0, std::nan(""), HUGE_VAL}) {
+    pingloom_fraction_counter_add(spent, nothing);
+  }
+  pingloom_call_fraction_counter_add(&spent, 0.25);
+  EXPECT_EQ(asDouble(*spent.slot), 1.75);
+  pingloom_fraction_counter_set(spent, 1e30);
+  pingloom_fraction_counter_set(spent, std::nan(""));
+  EXPECT_EQ(asDouble(*spent.slot), 1e30);
+  pingloom_counter whole;
+  EXPECT_EQ(pingloom_counter_make(client, &metric, &whole), PINGLOOM_CONFLICT);
+  metric.unit = 1e-9;
+  EXPECT_EQ(pingloom_fraction_counter_make(client, &metric, &spent), PINGLOOM_BAD_ARGUMENT);
+  EXPECT_NE(std::string(pingloom_error_text()).find("multiply"), std::string::npos);
+}
+
+TEST(Metrics, AGaugeMayHaveAUnit) {
+  Client client(kNoAgent);
+  pingloom_metric metric{};
+  metric.name = "age_seconds";
+  metric.unit = 1e-3;
+  pingloom_scaled_gauge age;
+  ASSERT_EQ(pingloom_scaled_gauge_make(client, &metric, &age), PINGLOOM_OK);
+  pingloom_scaled_gauge_set(age, 1500);
+  pingloom_scaled_gauge_add(age, -500);
+  EXPECT_DOUBLE_EQ(asDouble(*age.gauge.slot), 1);
+  pingloom_gauge plain;
+  EXPECT_EQ(pingloom_gauge_make(client, &metric, &plain), PINGLOOM_BAD_ARGUMENT);
+  metric.unit = 0;
+  ASSERT_EQ(pingloom_gauge_make(client, &metric, &plain), PINGLOOM_OK);
+  EXPECT_EQ(plain.slot, age.gauge.slot) << "both hold the unit of the name";
+  metric.unit = -1;
+  EXPECT_EQ(pingloom_scaled_gauge_make(client, &metric, &age), PINGLOOM_BAD_ARGUMENT);
+  pingloom_scaled_gauge_set(age, 1);
+  EXPECT_DOUBLE_EQ(asDouble(*plain.slot), 1) << "one that could not be made is inert";
+}
+
 TEST(Metrics, AHistogramIsOnOnePage) {
   Client client(kNoAgent);
   for (int i = 0; i < 6; ++i) {
@@ -272,6 +315,9 @@ TEST(Metrics, SharedOnesLoseNothing) {
   metric.name = "shared_total";
   pingloom_shared_counter counter;
   ASSERT_EQ(pingloom_shared_counter_make(client, &metric, &counter), PINGLOOM_OK);
+  metric.name = "spent_total";
+  pingloom_fraction_counter spent;
+  ASSERT_EQ(pingloom_fraction_counter_make(client, &metric, &spent), PINGLOOM_OK);
   metric.name = "level";
   pingloom_gauge gauge;
   ASSERT_EQ(pingloom_gauge_make(client, &metric, &gauge), PINGLOOM_OK);
@@ -281,12 +327,14 @@ TEST(Metrics, SharedOnesLoseNothing) {
       for (int n = 0; n < 20'000; ++n) {
         pingloom_shared_counter_add(counter, 1);
         pingloom_gauge_add(gauge, 0.5);
+        pingloom_fraction_counter_add(spent, 0.25);
       }
     });
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(*counter.slot, 80'000u);
   EXPECT_EQ(asDouble(*gauge.slot), 40'000.0);
+  EXPECT_EQ(asDouble(*spent.slot), 20'000.0);
 }
 
 TEST(Metrics, OpenAndCloseAgain) {

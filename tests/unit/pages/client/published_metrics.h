@@ -34,7 +34,9 @@ inline std::pair<Metric, std::vector<std::uint64_t>> publishedMetric(
 inline double publishedCounter(const ScriptedAgent& agent, const std::string& name,
                                const std::string& label = "") {
   const auto [made, slots] = publishedMetric(agent, name, label);
-  return slots.empty() ? -1 : UnitScale(made.unit)(static_cast<double>(slots[0]));
+  if (slots.empty()) return -1;
+  if (made.fractions) return std::bit_cast<double>(slots[0]);
+  return UnitScale(made.unit)(static_cast<double>(slots[0]));
 }
 
 // Returns a gauge's value; -1: there is none.

@@ -26,7 +26,7 @@ Definition definition(const std::string& name, std::uint16_t slots = 1, bool own
   made.slots = slots;
   made.own_line = own_line;
   made.schema_bytes = 30;
-  if (slots == 0) made.kind = PINGLOOM_INFO;
+  if (slots == 0) made.form.kind = PINGLOOM_INFO;
   return made;
 }
 

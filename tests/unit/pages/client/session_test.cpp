@@ -119,7 +119,7 @@ client::Definition definitionOf(const char* name) {
   pingloom_metric metric{};
   metric.name = name;
   client::Definition made;
-  EXPECT_TRUE(client::makeDefinition(metric, PINGLOOM_COUNTER, false, {}, {}, &made).ok());
+  EXPECT_TRUE(client::makeDefinition(metric, {PINGLOOM_COUNTER}, {}, {}, &made).ok());
   return made;
 }
 

@@ -33,7 +33,12 @@ TEST_F(Collectable, WhatIsInThePagesIsShown) {
   shown.counter(busy).add(2'500'000'000);
   shown.sharedCounter({"orders_total", "Orders.", {{"till", "1"}}}).add(3);
   shown.sharedCounter({"orders_total", "Orders.", {{"till", "2"}}}).add(4);
-  shown.gauge({"waiting", "Orders that wait."}).set(-1.5);
+  MetricOptions waiting{"waiting", "Orders that wait."};
+  waiting.unit = 1e-3;
+  shown.gauge(waiting).set(-1500);
+  const auto spent = shown.fractionCounter({"spent_total", "Money."});
+  spent.add(0.5);
+  spent.add(0.25);
   const auto took = shown.boundedHistogram({"bytes", "Sizes."}, {10, 100});
   took.observe(7, 7);
   took.observe(50, 50);
@@ -53,11 +58,15 @@ TEST_F(Collectable, WhatIsInThePagesIsShown) {
             "# TYPE orders_total counter\n"
             "orders_total{till=\"1\"} 3\n"
             "orders_total{till=\"2\"} 4\n"
+            "# HELP spent_total Money.\n"
+            "# TYPE spent_total counter\n"
+            "spent_total 0.75\n"
             "# HELP waiting Orders that wait.\n"
             "# TYPE waiting gauge\n"
             "waiting -1.5\n");
-  ASSERT_TRUE(eventually([this] { return pages.status().known_metrics == 5; }));
+  ASSERT_TRUE(eventually([this] { return pages.status().known_metrics == 6; }));
   EXPECT_EQ(publishedGauge(agent, "waiting"), -1.5) << "and the agent has it";
+  EXPECT_EQ(publishedCounter(agent, "spent_total"), 0.75);
 }
 
 TEST_F(Collectable, HistogramsHaveTheBoundsOfTheirShapeInTheirUnit) {

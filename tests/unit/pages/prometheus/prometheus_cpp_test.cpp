@@ -128,7 +128,7 @@ class Odd : public prometheus::Collectable {
 TEST_F(PrometheusCpp, WhatCannotBePublishedIsToldAndTheRestIsThere) {
   publish(std::make_shared<Odd>());
   EXPECT_EQ(pages->errors().at("has blank"), "'has blank': not a metric's name");
-  EXPECT_EQ(counter("huge_bytes_total"), 18446744073709549568.0) << "it saturates";
+  EXPECT_EQ(counter("huge_bytes_total"), 1e30);
   EXPECT_TRUE(eventually([this] { return gauge("untyped") >= 4; })) << "a failure is not the end";
   EXPECT_EQ(pages->errors().at("Collect"), "not now");
 }
