@@ -29,8 +29,9 @@ type Metric struct {
 	// four, which take 64: one for each quarter of its buckets.
 	Exemplars bool
 
-	// Unit is for counters and histograms: the worth of 1 in the unit of the name, from 1e-30 to
-	// 1e30; 0 means 1. With 1e-9 a metric in seconds is counted in nanoseconds.
+	// Unit is for counters, gauges and histograms: the worth of 1 in the unit of the name, from 1e-30
+	// to 1e30; 0 means 1. With 1e-9 a metric in seconds is given nanoseconds. A fraction counter has
+	// no other unit than 1.
 	Unit float64
 
 	// Shape is for histograms; zero means DefaultShape.
@@ -45,7 +46,18 @@ const (
 	kindHistogram metricKind = 3
 	kindInfo      metricKind = 4
 	kindSummary   metricKind = 5
+	// kindFractionCounter is a counter whose slot is a double. Agents know it as a gauge with
+	// flagFractions.
+	kindFractionCounter metricKind = 6
 )
+
+// family is what all metrics of a name have in common: a counter may be beside a fraction counter.
+func (k metricKind) family() metricKind {
+	if k == kindFractionCounter {
+		return kindCounter
+	}
+	return k
+}
 
 // The limits of docs/page-format.md, "A metric".
 const (
@@ -64,6 +76,7 @@ const (
 	flagShared    = 1
 	flagBounds    = 2
 	flagExemplars = 4
+	flagFractions = 8 // the gauge is a counter: its value only grows
 )
 
 type label struct{ name, value string }
@@ -74,7 +87,7 @@ type definition struct {
 	ownLine     bool
 	exemplars   int // how many it has room for
 	shape       Shape
-	unit        float64
+	unit        float64 // of what it is given; a gauge is kept in the unit of its name
 	name, help  string
 	labels      []label   // sorted by name
 	environment bool      // whether some of them come from the environment
@@ -153,16 +166,13 @@ func makeDefinition(metric Metric, kind metricKind, bounds []float64, common com
 	}
 	own := len(labels)
 	labels = sorted(common.addEnvironment(labels))
-	made := &definition{kind: kind, ownLine: metric.OwnLine, unit: 1, name: metric.Name,
+	made := &definition{kind: kind, ownLine: metric.OwnLine, name: metric.Name,
 		help: metric.Help, labels: labels, environment: len(labels) > own, slots: 1}
 	if kind == kindInfo {
 		made.slots = 0
 	}
-	if (kind == kindCounter || kind == kindHistogram) && metric.Unit != 0 {
-		made.unit = metric.Unit
-	}
-	if !(made.unit >= minUnit && made.unit <= maxUnit) {
-		return nil, badArgument(metric.Name, "the unit is not a number from 1e-30 to 1e30")
+	if err := made.setUnit(metric.Unit); err != nil {
+		return nil, err
 	}
 	switch {
 	case kind == kindSummary:
@@ -177,6 +187,22 @@ func makeDefinition(metric Metric, kind metricKind, bounds []float64, common com
 	}
 	made.schemaBytes = len(made.encode()) // independent of the slots
 	return made, err
+}
+
+// setUnit takes the unit that the application asks for, if its kind has one.
+func (d *definition) setUnit(unit float64) error {
+	d.unit = 1
+	if unit == 0 || d.kind == kindInfo || d.kind == kindSummary {
+		return nil
+	}
+	if !(unit >= minUnit && unit <= maxUnit) {
+		return badArgument(d.name, "the unit is not a number from 1e-30 to 1e30")
+	}
+	if d.kind == kindFractionCounter && unit != 1 {
+		return badArgument(d.name, "a fraction counter is given numbers in the unit of its name")
+	}
+	d.unit = unit
+	return nil
 }
 
 func (d *definition) setShape(shape Shape) error {
@@ -211,7 +237,7 @@ func (d *definition) setBounds(bounds []float64) error {
 
 func (d *definition) setExemplars() error {
 	switch d.kind {
-	case kindCounter:
+	case kindCounter, kindFractionCounter:
 		d.exemplars = counterExemplars
 	case kindHistogram:
 		d.exemplars = histogramExemplars
@@ -266,9 +292,14 @@ func (d *definition) sameMetric(other *definition) bool {
 
 // encode returns the body of a define message.
 func (d *definition) encode() []byte {
-	flags := byte(0)
-	if d.kind == kindCounter || d.kind == kindHistogram {
+	kind, unit, flags := d.kind, d.unit, byte(0)
+	switch d.kind {
+	case kindCounter, kindHistogram:
 		flags = flagShared
+	case kindGauge:
+		unit = 1 // that of its slot
+	case kindFractionCounter: // older agents show the gauge, and the value is right
+		kind, flags = kindGauge, flagFractions
 	}
 	if d.bounds != nil {
 		flags |= flagBounds
@@ -276,11 +307,11 @@ func (d *definition) encode() []byte {
 	if d.exemplars > 0 {
 		flags |= flagExemplars
 	}
-	out := []byte{byte(d.kind), flags}
+	out := []byte{byte(kind), flags}
 	out = appendUint16(out, d.first)
 	out = appendUint16(out, d.slots)
 	out = append(out, d.shape.Lowest, d.shape.Highest, d.shape.Precision, byte(len(d.labels)))
-	out = appendFloat(out, d.unit)
+	out = appendFloat(out, unit)
 	out = appendString(out, d.name)
 	out = appendText(out, d.help)
 	out = appendLabels(out, d.labels)

@@ -33,13 +33,22 @@ func (p *Pages) Counter(metric Metric) (Counter, error) {
 	return Counter{made.place, made.definition.unit, made.definition.exemplars}, nil
 }
 
+// FractionCounter makes a counter of fractions.
+func (p *Pages) FractionCounter(metric Metric) (FractionCounter, error) {
+	made, err := p.makeMetric(metric, kindFractionCounter, nil)
+	if err != nil {
+		return FractionCounter{}, err
+	}
+	return FractionCounter{made.place, made.definition.exemplars}, nil
+}
+
 // Gauge makes a gauge.
 func (p *Pages) Gauge(metric Metric) (Gauge, error) {
 	made, err := p.makeMetric(metric, kindGauge, nil)
 	if err != nil {
 		return Gauge{}, err
 	}
-	return Gauge{made.place}, nil
+	return Gauge{made.place, made.definition.unit}, nil
 }
 
 // Histogram makes a histogram of whole numbers.
@@ -128,9 +137,9 @@ func (p *Pages) makeWith(common commonLabels, metric Metric, kind metricKind, bo
 	}
 	wanted := p.families[metric.Name]
 	if wanted == nil {
-		wanted = &family{kind: kind, unit: definition.unit}
+		wanted = &family{kind: kind.family(), unit: definition.unit}
 	}
-	if wanted.kind != kind || wanted.unit != definition.unit {
+	if wanted.kind != kind.family() || wanted.unit != definition.unit {
 		return nil, &problem{ErrConflict, metric.Name + ": metrics of this name are something else"}
 	}
 	page, err := p.pageFor(metric.Group, definition)

@@ -70,30 +70,37 @@ func (c Counter) Set(value uint64) {
 }
 
 // Gauge is a number that rises and falls.
-type Gauge struct{ *place }
+type Gauge struct {
+	*place
+	unit float64
+}
 
-// Set sets the gauge; the last of several goroutines wins.
+// Set sets the gauge to a number of its metric's units; the last of several goroutines wins.
 func (g Gauge) Set(value float64) {
 	if g.place != nil {
-		atomic.StoreUint64(g.first.Load(), math.Float64bits(value))
+		atomic.StoreUint64(g.first.Load(), math.Float64bits(value*g.unit))
 		runtime.KeepAlive(g.memory)
 	}
 }
 
-// Add adds a difference, which may be negative. No addition of another goroutine is lost.
+// Add adds a difference in its metric's units, which may be negative. No addition of another
+// goroutine is lost.
 func (g Gauge) Add(difference float64) {
-	if g.place == nil {
-		return
+	if g.place != nil {
+		addFloat(g.first.Load(), difference*g.unit)
+		runtime.KeepAlive(g.memory)
 	}
-	slot := g.first.Load()
+}
+
+// addFloat adds to a slot that is a double.
+func addFloat(slot *uint64, difference float64) {
 	for {
 		before := atomic.LoadUint64(slot)
 		after := math.Float64bits(math.Float64frombits(before) + difference)
 		if atomic.CompareAndSwapUint64(slot, before, after) {
-			break
+			return
 		}
 	}
-	runtime.KeepAlive(g.memory)
 }
 
 // Histogram counts values in buckets of its metric's Shape, and sums them up.

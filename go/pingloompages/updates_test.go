@@ -169,10 +169,12 @@ func TestUpdatesAllocateNothing(test *testing.T) {
 		test.Fatal(err)
 	}
 	jobs, _ := pages.Counter(Metric{Name: "jobs_total", Unit: 0.1, Group: group})
+	busy := fractions(test, pages, Metric{Name: "busy_seconds_total"})
 	load, _ := pages.Gauge(Metric{Name: "load"})
 	took, _ := pages.Histogram(Metric{Name: "took"})
 	sizes, _ := pages.BoundedHistogram(Metric{Name: "sizes"}, []float64{1, 2, 3})
 	allocated := testing.AllocsPerRun(1000, func() {
+		busy.Add(0.25)
 		load.Add(1)
 		took.Observe(5)
 		sizes.Observe(2)

@@ -55,7 +55,10 @@ class PagesGo(PagesCase):
         samples = eventually(all_shown, 60, lambda: f"all values are shown: {self.counted()}", 0.2)
         self.assertEqual(samples["go_jobs_total", 'a"b\\c'], TOTAL)
         self.assertEqual(samples["go_busy_seconds_total", None], TOTAL / 4)
+        self.assertEqual(samples["go_idle_seconds_total", None], TOTAL / 2 + 0.125)
+        self.assertRegex(self.get("/metrics"), r"(?m)^# TYPE go_idle_seconds_total counter$")
         self.assertEqual(samples["go_load", None], TOTAL / 2)
+        self.assertEqual(samples["go_delay_seconds", None], 1.5)
         self.assertEqual(samples["go_took_seconds_count", None], TOTAL)
         self.assertAlmostEqual(samples["go_took_seconds_sum", None], TOTAL * 1500e-9, places=9)
         self.assertEqual(samples["go_took_seconds_bucket", "1.28e-06"], 0)
@@ -67,6 +70,7 @@ class PagesGo(PagesCase):
         self.assertEqual([samples["go_wait_seconds", quantile] for quantile in ("0.5", "0.99")], [0.25, 0.75])
         self.assertEqual((samples["go_wait_seconds_count", None], samples["go_wait_seconds_sum", None]), (8, 2.5))
         text = self.get("/metrics", accept="application/openmetrics-text; version=1.0.0")
+        self.assertRegex(text, r'(?m)^go_idle_seconds_total\{.*\} \S+ # \{trace_id="00f067aa"\} 0.125 \d+\.\d+$')
         self.assertRegex(text, r'(?m)^go_slow_seconds_bucket\{.*le="0.004194304"\} 1 # \{trace_id="4bf92f35"\} 0.003 \d+\.\d+$')
 
     def test_goroutines_count_exactly_over_restarts_of_the_agent(self):

@@ -85,8 +85,13 @@ func count(goroutines, times int) {
 	must(err)
 	busy, err := pages.Counter(pingloompages.Metric{Name: "go_busy_seconds_total", Unit: 1e-9})
 	must(err)
+	idle, err := pages.FractionCounter(pingloompages.Metric{Name: "go_idle_seconds_total", Exemplars: true})
+	must(err)
 	load, err := pages.Gauge(pingloompages.Metric{Name: "go_load"})
 	must(err)
+	delay, err := pages.Gauge(pingloompages.Metric{Name: "go_delay_seconds", Unit: 0.25})
+	must(err)
+	delay.Set(6)
 	took, err := pages.Histogram(pingloompages.Metric{Name: "go_took_seconds", Unit: 1e-9})
 	must(err)
 	sizes, err := pages.BoundedHistogram(pingloompages.Metric{Name: "go_size_bytes"}, []float64{1, 10})
@@ -106,6 +111,7 @@ func count(goroutines, times int) {
 			for i := 0; i < times; i++ {
 				jobs.Add(1)
 				busy.AddFloat(0.25)
+				idle.Add(0.5)
 				load.Add(0.5)
 				took.Observe(1500)
 				sizes.Observe(float64(i % 20))
@@ -113,6 +119,7 @@ func count(goroutines, times int) {
 		}()
 	}
 	all.Wait()
+	must(idle.AddExemplar(0.125, pingloompages.Labels{"trace_id": "00f067aa"}))
 	fmt.Println("counted")
 	select {}
 }
