@@ -48,6 +48,7 @@ type Pages struct {
 	first       atomic.Pointer[memory] // the first page's, once there is one; any goroutine reads it
 	session     *session
 	nextBeat    time.Time
+	onHeartbeat heartbeatFunction
 	closed      bool
 	lastTrouble error
 	reported    map[string]bool // at most maxReported
@@ -97,11 +98,12 @@ func socketPath(asked string) string {
 }
 
 // Close ends the session: the agent drops the metrics. Updates have no effect any more, and metrics
-// cannot be made.
+// cannot be made. It removes the function of OnHeartbeat.
 func (p *Pages) Close() {
 	if p == nil {
 		return
 	}
+	defer p.OnHeartbeat(nil) // once the lock is free, because it may wait
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.closed = true
@@ -174,12 +176,12 @@ func (p *Pages) wake() {
 // run writes the heartbeats and sends what is new until Close.
 func (p *Pages) run() {
 	for {
+		now := p.callOnHeartbeat(time.Now())
 		p.mutex.Lock()
 		if p.closed {
 			p.mutex.Unlock()
 			return
 		}
-		now := time.Now()
 		p.beat(now)
 		p.session.step(now, p.pages)
 		news := p.takeTroubles()

@@ -50,7 +50,7 @@ class PagesGo(PagesCase):
         def all_shown():
             samples = self.counted()
             return samples if samples.get(("go_size_bytes_bucket", "+Inf")) == TOTAL and \
-                ("go_build_info", "1.2") in samples else None
+                ("go_build_info", "1.2") in samples and samples.get(("go_asked", None)) == 7 else None
 
         samples = eventually(all_shown, 60, lambda: f"all values are shown: {self.counted()}", 0.2)
         self.assertEqual(samples["go_jobs_total", 'a"b\\c'], TOTAL)
