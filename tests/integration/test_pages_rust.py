@@ -78,6 +78,7 @@ class PagesRust(PagesCase):
         writer.tell("books 1000")
         values = self.becomes(writer.pid, {
             ("rust_events_total", PATH_LABEL): 160_000, ("rust_busy_seconds_total", None): 1.5,
+            ("rust_idle_seconds_total", None): 80_000.125, ("rust_delay_seconds", None): 1.5,
             ("rust_depth", None): 160_000, ("rust_info", "1.0"): 1,
             ("rust_items_total", None): 3_000, ("rust_cents_total", None): 5_985_000,
             ("rust_took_seconds_count", None): 160_000,
@@ -93,7 +94,9 @@ class PagesRust(PagesCase):
         command = [binary("pingloom"), "pages", "--url", self.urls["collector"]]
         lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
         self.assertIn('rust_events_total{path="a\\"b\\\\c"}', lines)
+        self.assertRegex(self.get("/metrics"), r"(?m)^# TYPE rust_idle_seconds_total counter$")
         text = self.get("/metrics", accept="application/openmetrics-text; version=1.0.0")
+        self.assertRegex(text, r'(?m)^rust_idle_seconds_total\{.*\} \S+ # \{trace_id="00f067aa"\} 0.125 \d+\.\d+$')
         self.assertRegex(text, r'(?m)^rust_slow_seconds_bucket\{.*le="0.004194304"\} 1 # \{trace_id="4bf92f35"\} 0.003 \d+\.\d+$')
 
     def test_a_group_is_shown_whole(self):

@@ -15,6 +15,7 @@ const MAX_APPLICATION_BYTES: usize = 64;
 const SHARED_WRITERS: u8 = 1;
 const BOUNDS: u8 = 2;
 const EXEMPLARS: u8 = 4;
+const FRACTIONS: u8 = 8; // the gauge is a counter: its value only grows
 
 pub type Labels = Vec<(String, String)>;
 
@@ -34,6 +35,26 @@ pub enum Kind {
     Histogram = 3,
     Info = 4,
     Summary = 5,
+    /// A counter whose slot is a double. Agents know it as a gauge with the flag FRACTIONS.
+    FractionCounter,
+}
+
+impl Kind {
+    /// What all metrics of a name have in common: a counter may be beside a fraction counter.
+    pub fn family(self) -> Kind {
+        match self {
+            Kind::FractionCounter => Kind::Counter,
+            kind => kind,
+        }
+    }
+
+    /// What the agent is told. Older agents show the gauge, and its value is right.
+    fn on_the_wire(self) -> Kind {
+        match self {
+            Kind::FractionCounter => Kind::Gauge,
+            kind => kind,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -45,6 +66,7 @@ pub struct Definition {
     help: String,
     labels: Labels,            // its own and the environment's, sorted
     pub has_environment: bool, // whether some of them come from the environment
+    /// The unit of what it is given. A gauge is kept in the unit of its name.
     pub unit: f64,
     /// None: it is no histogram, or has bounds.
     pub shape: Option<Shape>,
@@ -160,7 +182,7 @@ fn check_quantiles(name: &str, quantiles: &[f64], labels: &Labels) -> Result<u16
 fn exemplars_of(metric: &Metric, kind: Kind, slots: u16) -> Result<usize, Error> {
     let exemplars = match kind {
         _ if !metric.exemplars => 0,
-        Kind::Counter => COUNTER_EXEMPLARS,
+        Kind::Counter | Kind::FractionCounter => COUNTER_EXEMPLARS,
         Kind::Histogram => HISTOGRAM_EXEMPLARS,
         _ => return Err(Error::bad(&metric.name, "only counters and histograms have exemplars")),
     };
@@ -168,6 +190,20 @@ fn exemplars_of(metric: &Metric, kind: Kind, slots: u16) -> Result<usize, Error>
         return Err(Error::bad(&metric.name, "with its exemplars it is larger than a page"));
     }
     Ok(exemplars)
+}
+
+fn unit_of(metric: &Metric, kind: Kind) -> Result<f64, Error> {
+    if matches!(kind, Kind::Info | Kind::Summary) {
+        return Ok(1.0);
+    }
+    if !(1e-30..=1e30).contains(&metric.unit) {
+        return Err(Error::bad(&metric.name, "the unit is not a number from 1e-30 to 1e30"));
+    }
+    if kind == Kind::FractionCounter && metric.unit != 1.0 {
+        let why = "a fraction counter is given numbers in the unit of its name";
+        return Err(Error::bad(&metric.name, why));
+    }
+    Ok(metric.unit)
 }
 
 fn check_shape(name: &str, shape: Shape) -> Result<u16, Error> {
@@ -199,13 +235,7 @@ impl Definition {
         let mut labels = check_labels(&metric.labels, &common.application)
             .map_err(|error| Error::bad(name, &error.to_string()))?;
         let has_environment = add_environment(&mut labels, common);
-        let unit = match kind {
-            Kind::Counter | Kind::Histogram => metric.unit,
-            Kind::Gauge | Kind::Info | Kind::Summary => 1.0,
-        };
-        if !(1e-30..=1e30).contains(&unit) {
-            return Err(Error::bad(name, "the unit is not a number from 1e-30 to 1e30"));
-        }
+        let unit = unit_of(metric, kind)?;
         let shape = match (kind, bounds) {
             (Kind::Histogram, None) => Some(metric.shape),
             _ => None,
@@ -267,16 +297,17 @@ impl Definition {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Encoder::default();
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
-        out.u8(self.kind as u8);
+        out.u8(self.kind.on_the_wire() as u8);
         out.u8(flag(self.shared, SHARED_WRITERS)
             | flag(!self.bounds.is_empty(), BOUNDS)
-            | flag(self.exemplars > 0, EXEMPLARS));
+            | flag(self.exemplars > 0, EXEMPLARS)
+            | flag(self.kind == Kind::FractionCounter, FRACTIONS));
         out.u16(self.first);
         out.u16(self.slots);
         let shape = self.shape.map_or([0; 3], |one| [one.lowest, one.highest, one.precision]);
         shape.into_iter().for_each(|one| out.u8(one));
         out.u8(self.labels.len() as u8);
-        out.f64(self.unit);
+        out.f64(if self.kind == Kind::Gauge { 1.0 } else { self.unit }); // that of its slots
         out.string(&self.name);
         out.text(&self.help);
         out.labels(&self.labels);

@@ -62,6 +62,14 @@ impl Slots {
     fn add(&self, slot: usize, n: u64) {
         self.all()[slot].fetch_add(n, Ordering::Relaxed);
     }
+    /// Adds to a slot that is a double, by a compare-and-swap, so nothing is lost when several
+    /// threads add.
+    #[inline]
+    pub(crate) fn add_double(&self, slot: usize, difference: f64) {
+        let sum = |bits| Some((f64::from_bits(bits) + difference).to_bits());
+        // It never fails, because the function always returns Some.
+        let _ = self.all()[slot].fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
+    }
     /// Adds as the only writer. An update of another one in between would be lost.
     #[inline]
     pub(crate) fn add_alone(&self, slot: usize, n: u64) {
@@ -126,31 +134,34 @@ impl Default for Counter {
 
 /// A number that goes up and down. Any thread may update it, and the last one to set it wins.
 #[derive(Clone, Debug)]
-pub struct Gauge(Slots);
+pub struct Gauge {
+    slots: Slots,
+    unit: f64,
+}
 
 impl Gauge {
     pub(crate) fn of(made: &Made) -> Gauge {
-        Gauge(Slots::of(made))
+        Gauge { slots: Slots::of(made), unit: made.definition.unit }
     }
+    /// `value` is in the unit of the metric. The page has it in the unit of the name.
     #[inline]
     pub fn set(&self, value: f64) {
-        self.0.set(0, value.to_bits());
+        self.slots.set(0, (value * self.unit).to_bits());
     }
     /// A compare-and-swap, so nothing is lost when several threads add.
     #[inline]
     pub fn add(&self, difference: f64) {
-        let sum = |bits| Some((f64::from_bits(bits) + difference).to_bits());
-        // It never fails, because the function always returns Some.
-        let _ = self.0.all()[0].fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
+        self.slots.add_double(0, difference * self.unit);
     }
+    /// The value in the unit of the metric. With a unit other than 1 it may be rounded.
     pub fn get(&self) -> f64 {
-        f64::from_bits(self.0.get(0))
+        f64::from_bits(self.slots.get(0)) / self.unit
     }
 }
 
 impl Default for Gauge {
     fn default() -> Gauge {
-        Gauge(Slots::inert())
+        Gauge { slots: Slots::inert(), unit: 1.0 }
     }
 }
 

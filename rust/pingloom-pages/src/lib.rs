@@ -38,6 +38,9 @@ mod exemplar;
 #[cfg(test)]
 mod exemplar_test;
 mod fork;
+mod fraction;
+#[cfg(test)]
+mod fraction_test;
 mod handles;
 mod make;
 mod message;
@@ -62,6 +65,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use crate::error::{Error, ErrorKind};
+pub use crate::fraction::FractionCounter;
 pub use crate::handles::{BoundedHistogram, Counter, Gauge, Group, Histogram, Update};
 pub use crate::metric::Metric;
 pub use crate::options::Options;
@@ -114,6 +118,10 @@ impl Pages {
     /// handle.
     pub fn counter(&self, metric: &Metric) -> Result<Counter, Error> {
         Ok(Counter::of(&self.core.make(metric, Kind::Counter, true, None)?))
+    }
+    /// A counter of fractions has no unit other than 1.
+    pub fn fraction_counter(&self, metric: &Metric) -> Result<FractionCounter, Error> {
+        Ok(FractionCounter::of(&self.core.make(metric, Kind::FractionCounter, false, None)?))
     }
     pub fn gauge(&self, metric: &Metric) -> Result<Gauge, Error> {
         Ok(Gauge::of(&self.core.make(metric, Kind::Gauge, false, None)?))

@@ -82,7 +82,7 @@ impl Core {
             }
             return Ok(known);
         }
-        let (kind, unit) = (definition.kind, definition.unit);
+        let (kind, unit) = (definition.kind.family(), definition.unit);
         let other = |known: &Family| known.kind != kind || known.unit != unit;
         if catalogue.families.get(&definition.name).map_or(false, other) {
             return conflict("metrics of this name are something else");

@@ -54,8 +54,8 @@ impl Metric {
         self
     }
     /// Sets the worth of 1 in the unit of the name, for example 1e-9 if a name in `_seconds` is
-    /// given nanoseconds. It is for counters and histograms, ranges from 1e-30 to 1e30, and is the
-    /// same for all metrics of a name.
+    /// given nanoseconds. It is for counters, gauges and histograms, ranges from 1e-30 to 1e30, and
+    /// is the same for all metrics of a name. A fraction counter has no other unit than 1.
     pub fn unit(mut self, unit: f64) -> Metric {
         self.unit = unit;
         self

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pingloom_pages::{BoundedHistogram, Counter, ErrorKind, Gauge, Group, Histogram};
+use pingloom_pages::{
+    BoundedHistogram, Counter, ErrorKind, FractionCounter, Gauge, Group, Histogram,
+};
 use pingloom_pages::{Metric, Options, Pages, Shape, SingleCounter, SingleHistogram, Summary};
 
 fn nobody() -> Options {
@@ -24,6 +26,7 @@ fn handles_are_send_and_sync() {
     fn check<T: Send + Sync + 'static>() {}
     check::<Pages>();
     check::<Counter>();
+    check::<FractionCounter>();
     check::<Gauge>();
     check::<Histogram>();
     check::<BoundedHistogram>();

@@ -6,8 +6,8 @@ use std::process::{self, Command};
 use std::thread;
 use std::time::Duration;
 
-use pingloom_pages::{BoundedHistogram, Counter, Error, Gauge, Group, Histogram, Metric};
-use pingloom_pages::{Options, Pages, SingleCounter, Summary};
+use pingloom_pages::{BoundedHistogram, Counter, Error, FractionCounter, Gauge, Group, Histogram};
+use pingloom_pages::{Metric, Options, Pages, SingleCounter, Summary};
 
 extern "C" {
     fn fork() -> i32;
@@ -17,7 +17,9 @@ extern "C" {
 struct Lab {
     events: Counter,
     busy: Counter,
+    idle: FractionCounter,
     depth: Gauge,
+    delay: Gauge,
     took: Histogram,
     sizes: BoundedHistogram,
     waits: Summary,
@@ -37,7 +39,9 @@ fn make(pages: &Pages) -> Result<Lab, Error> {
     Ok(Lab {
         events: pages.counter(&events.label("path", path))?,
         busy: pages.counter(&Metric::new("rust_busy_seconds_total").unit(1e-9))?,
+        idle: pages.fraction_counter(&Metric::new("rust_idle_seconds_total").exemplars())?,
         depth: pages.gauge(&Metric::new("rust_depth"))?,
+        delay: pages.gauge(&Metric::new("rust_delay_seconds").unit(0.25))?,
         took: pages.histogram(&took)?,
         sizes: pages.bounded_histogram(&Metric::new("rust_size"), &[1.5, 2.5, 10.0])?,
         waits: pages.summary(&Metric::new("rust_wait_seconds"), &[0.5, 0.99])?,
@@ -53,6 +57,7 @@ fn count(lab: &Lab, threads: u64, each: u64) {
             scope.spawn(|| {
                 for n in 0..each {
                     lab.events.inc();
+                    lab.idle.add(0.5);
                     lab.depth.add(1.0);
                     lab.took.observe(1000 * n);
                     lab.sizes.observe((n % 4) as f64);
@@ -88,6 +93,8 @@ fn obey(
         "count" => {
             count(lab, number(1)?, number(2)?);
             lab.busy.add(1_500_000_000);
+            lab.idle.add_exemplar(0.125, &[("trace_id", "00f067aa")])?;
+            lab.delay.set(6.0);
             lab.waits.set(8, 2.5, &[0.25, 0.75]);
             lab.events.get().to_string()
         }
