@@ -79,7 +79,7 @@ class PagesRust(PagesCase):
         values = self.becomes(writer.pid, {
             ("rust_events_total", PATH_LABEL): 160_000, ("rust_busy_seconds_total", None): 1.5,
             ("rust_idle_seconds_total", None): 80_000.125, ("rust_delay_seconds", None): 1.5,
-            ("rust_depth", None): 160_000, ("rust_info", "1.0"): 1,
+            ("rust_asked", None): 7, ("rust_depth", None): 160_000, ("rust_info", "1.0"): 1,
             ("rust_items_total", None): 3_000, ("rust_cents_total", None): 5_985_000,
             ("rust_took_seconds_count", None): 160_000,
             ("rust_wait_seconds", "0.5"): 0.25, ("rust_wait_seconds", "0.99"): 0.75,

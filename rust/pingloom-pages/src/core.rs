@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::book::{Page, Standing};
 use crate::definition::{CommonLabels, Kind};
+use crate::heartbeat::OnHeartbeat;
 use crate::page::Mapping;
 use crate::session::Session;
 use crate::sys::{self, Thread, Wakeup};
@@ -85,6 +86,7 @@ pub struct State {
     pub session: Session,
     pub thread: Option<Thread>,
     pub wakeup: Option<Wakeup>,
+    pub on_heartbeat: OnHeartbeat,
     next_beat: Instant,
     stop: bool,
     last_trouble: Option<Error>,
@@ -141,6 +143,7 @@ impl Core {
                 session,
                 thread: None,
                 wakeup: None,
+                on_heartbeat: OnHeartbeat::default(),
                 next_beat: Instant::now() + BEAT,
                 stop: false,
                 last_trouble: None,
@@ -206,7 +209,7 @@ impl Core {
             if state.stop {
                 return;
             }
-            let now = Instant::now();
+            let mut now = Instant::now();
             let fd = match &state.wakeup {
                 Some(wakeup) => {
                     wakeup.drain();
@@ -214,7 +217,11 @@ impl Core {
                 }
                 None => return,
             };
-            state.beat(now);
+            if now >= state.next_beat {
+                state = self.call_on_heartbeat(state);
+                now = Instant::now();
+                state.beat(now);
+            }
             let State { session, pages, .. } = &mut *state;
             session.step(now, pages);
             let news = state.keep_troubles();
@@ -257,6 +264,7 @@ impl Core {
         let now = Instant::now();
         state.session.start_anew(now + CHILD_DELAY);
         state.last_trouble = None;
+        state.on_heartbeat.start_anew();
         let mut shareable = true;
         for page in &mut state.pages {
             shareable &= page.start_anew(now);
@@ -282,9 +290,6 @@ impl State {
     }
 
     fn beat(&mut self, now: Instant) {
-        if now < self.next_beat {
-            return;
-        }
         for page in &self.pages {
             page.memory.page().beat();
         }

@@ -18,6 +18,9 @@ pub enum ErrorKind {
     Refused,
     /// The agent's answers are malformed; the connection was closed. Only in the background.
     BadAgent,
+    /// The function of [`Pages::on_heartbeat`](crate::Pages::on_heartbeat) has panicked. Only in
+    /// the background.
+    Panicked,
 }
 
 /// A kind for programs and a text for people.

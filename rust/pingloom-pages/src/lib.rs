@@ -42,6 +42,9 @@ mod fraction;
 #[cfg(test)]
 mod fraction_test;
 mod handles;
+mod heartbeat;
+#[cfg(test)]
+mod heartbeat_test;
 mod make;
 mod message;
 mod metric;
@@ -169,6 +172,24 @@ impl Pages {
 
     pub fn status(&self) -> Status {
         self.core.status()
+    }
+
+    /// Lets the crate's thread call a function once a second, just before it writes the heartbeats,
+    /// with or without an agent: for values that have to be asked for, such as the length of a
+    /// queue. There is one function, and another takes its place. When this returns, the former
+    /// one is not running any more, and was dropped, unless it is what calls this.
+    ///
+    /// The function may update metrics. It may neither make nor remove them, drop the pages, nor
+    /// fork, and it keeps the pages open if it owns an `Arc` of them. If it takes longer than a few
+    /// seconds, readers take the pages for stale. If it panics, it is dropped and the heartbeats go
+    /// on; [`status`](Pages::status) and [`Options::on_error`] say so. A forked child has no
+    /// function until it sets one, because that of its parent may have been running.
+    pub fn on_heartbeat(&self, function: impl FnMut() + Send + 'static) {
+        self.core.set_on_heartbeat(Some(Box::new(function)));
+    }
+    /// Removes the function of [`on_heartbeat`](Pages::on_heartbeat), likewise.
+    pub fn remove_on_heartbeat(&self) {
+        self.core.set_on_heartbeat(None);
     }
 
     /// For tracers: of so many traces of this application keep one. 1 while a collector finds its

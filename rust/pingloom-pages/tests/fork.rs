@@ -2,7 +2,9 @@
 //! not inherit one, and an alarm ends it where a child or the parent hangs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use pingloom_pages::{Counter, Group, Metric, Options, Pages};
 
@@ -52,6 +54,44 @@ fn counts_from_zero(jobs: &Counter) -> bool {
     jobs.get() == 1
 }
 
+fn wait_for(condition: impl Fn() -> bool) -> bool {
+    let begin = Instant::now();
+    while !condition() && begin.elapsed() < Duration::from_secs(20) {
+        thread::sleep(Duration::from_millis(1));
+    }
+    condition()
+}
+
+/// Children have no function of on_heartbeat, whether or not it runs at the fork, and may set one.
+fn children_have_no_function(pages: &Pages) -> bool {
+    let (calls, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+    let (counted, awaited) = (calls.clone(), ended.clone());
+    pages.on_heartbeat(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        wait_for(|| awaited.load(Ordering::Relaxed));
+    });
+    let called = |times: u64| wait_for(|| calls.load(Ordering::Relaxed) >= times);
+    let while_it_runs = called(1)
+        && in_child(|| {
+            pages.remove_on_heartbeat(); // which waits for no thread of the parent
+            let calls = Arc::new(AtomicU64::new(0));
+            let counted = calls.clone();
+            pages.on_heartbeat(move || {
+                counted.fetch_add(1, Ordering::Relaxed);
+            });
+            wait_for(|| calls.load(Ordering::Relaxed) == 2)
+        });
+    ended.store(true, Ordering::Relaxed);
+    let after_it = called(2)
+        && in_child(|| {
+            let before = calls.load(Ordering::Relaxed);
+            thread::sleep(Duration::from_millis(1500));
+            calls.load(Ordering::Relaxed) == before
+        });
+    let before = calls.load(Ordering::Relaxed);
+    while_it_runs && after_it && called(before + 1)
+}
+
 fn main() {
     // SAFETY: it takes no pointers.
     unsafe { alarm(120) };
@@ -93,5 +133,7 @@ fn main() {
         begins_anew(&pages, &jobs, &mut pages.group().unwrap())
     });
     assert!(of_a_child, "a child that was forked during an update");
+    assert!(children_have_no_function(&pages), "children call what they have not set");
+    pages.remove_on_heartbeat();
     println!("{FORKS} forks: ok");
 }

@@ -17,7 +17,8 @@ pub use memory::{is_sealed_page, map, map_over, sealed_memfd, unmap, PAGE_BYTES}
 #[cfg(test)]
 pub use socket::agents;
 pub use socket::{connect_to, receive, send, Received, Sent};
-pub use threads::{is_privileged, start_thread, wait, watch_forks, Thread, Wakeup};
+pub use threads::{is_privileged, start_thread, this_thread, wait, watch_forks};
+pub use threads::{Thread, ThreadId, Wakeup};
 
 #[cfg(not(all(
     target_os = "linux",

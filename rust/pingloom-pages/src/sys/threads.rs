@@ -32,6 +32,7 @@ extern "C" {
         body: extern "C" fn(*mut c_void) -> *mut c_void,
         argument: *mut c_void,
     ) -> c_int;
+    fn pthread_self() -> c_ulong;
     fn pthread_join(thread: c_ulong, result: *mut *mut c_void) -> c_int;
     fn pthread_atfork(
         before: extern "C" fn(),
@@ -67,6 +68,16 @@ pub fn wait(first: RawFd, second: Option<RawFd>, milliseconds: i32) {
     let mut all = [polled(first), polled(second.unwrap_or(-1))]; // -1 is ignored
                                                                  // SAFETY: the array lives during the call and has two elements.
     unsafe { poll(all.as_mut_ptr(), 2, milliseconds) };
+}
+
+/// Tells the threads of this process apart while they live.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ThreadId(c_ulong);
+
+/// std::thread::current() is not used, for the reason at start_thread().
+pub fn this_thread() -> ThreadId {
+    // SAFETY: it takes no pointers.
+    ThreadId(unsafe { pthread_self() })
 }
 
 pub struct Thread(c_ulong);

@@ -34,6 +34,8 @@ fn make(pages: &Pages) -> Result<Lab, Error> {
     let books = pages.group()?;
     let took = Metric::new("rust_took_seconds").unit(1e-9);
     pages.info(&Metric::new("rust_info").label("version", "1.0"))?;
+    let asked = pages.gauge(&Metric::new("rust_asked"))?;
+    pages.on_heartbeat(move || asked.set(7.0));
     let slow = pages.histogram(&Metric::new("rust_slow_seconds").unit(1e-9).exemplars())?;
     slow.observe_exemplar(3_000_000, &[("trace_id", "4bf92f35")])?;
     Ok(Lab {
