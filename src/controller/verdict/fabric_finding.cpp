@@ -26,11 +26,12 @@ constexpr double kSuspicion = 6;
 constexpr std::size_t kConfirmCrossing = 4;  // flows that cross a suspect, and as many that do not
 constexpr double kSureDelayGain = 100;       // a short queue delays several samples at a time
 
-double medianOf(std::vector<double> values) {
+// Returns the value that this share of them is below. REQUIRES: 0 <= share < 1.
+double quantileOf(std::vector<double>& values, double share) {
   if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
+  std::nth_element(values.begin(), values.begin() + place, values.end());
+  return values[static_cast<std::size_t>(place)];
 }
 
 }  // namespace
@@ -56,16 +57,15 @@ Culprit FabricJudge::culpritOf(ComponentId component) const {
   return made;
 }
 
-// By how much the flows through a component are slower than usual, compared with the others.
-std::uint64_t FabricJudge::delayBy(ComponentId component, const Symptom& symptom) const {
+FabricJudge::Delay FabricJudge::delayBy(ComponentId component, const Symptom& symptom) const {
   std::vector<double> through;
   std::vector<double> others;
   for (const Observation& it : symptom.observations) {
     auto& values = fabric_.crosses(it.path, component) ? through : others;
     values.push_back(flows_[it.flow].memory.baseline.newest().excess_ns);
   }
-  return static_cast<std::uint64_t>(
-      std::max(0.0, medianOf(std::move(through)) - medianOf(std::move(others))));
+  const double usual = quantileOf(others, 0.5);
+  return {std::max(0.0, quantileOf(through, 0.5) - usual), quantileOf(others, 0.75) - usual};
 }
 
 Finding FabricJudge::findingOf(const localise::Verdict& verdict, const Evidence& evidence,
@@ -107,7 +107,8 @@ Finding FabricJudge::findingOf(const localise::Verdict& verdict, const Evidence&
   made.probes.assign(probes.begin(), probes.end());
   addEvidence(made, worst, evidence);
   FabricSummary summary{verdict.rate, verdict.share, verdict.witnesses, 0};
-  if (!is_loss) summary.delay_ns = delayBy(verdict.component, symptom);
+  if (!is_loss)
+    summary.delay_ns = static_cast<std::uint64_t>(delayBy(verdict.component, symptom).excess_ns);
   made.sentence = fabricSentenceOf(made, summary);
   return made;
 }

@@ -16,6 +16,9 @@ using localise::ComponentId;
 using localise::NodeId;
 using localise::Observation;
 
+// A delay is a component's if it is so many times what the delays of the other flows scatter by.
+constexpr double kScatter = 3;
+
 // The routers that a flow and its answers pass, as one number.
 std::uint64_t routeOf(const TracedPath& path, const TracedPath* back) {
   std::string routers = path.probe;
@@ -149,6 +152,13 @@ FabricReport FabricJudge::judge(const Evidence& evidence) {
   return report;
 }
 
+// When hosts are busy, all flows are a little slow, one more than the other, and parts of the
+// fabric may seem slower by chance.
+bool FabricJudge::standsOut(ComponentId component, const Symptom& delay) const {
+  const auto [excess, scatter] = delayBy(component, delay);
+  return excess >= std::max(FlowBaseline::kLeastExcess, kScatter * scatter);
+}
+
 FabricJudge::Accused FabricJudge::explain(const Symptom& symptom,
                                           const localise::Settings& settings,
                                           const Evidence& evidence, FabricReport& report) const {
@@ -159,11 +169,7 @@ FabricJudge::Accused FabricJudge::explain(const Symptom& symptom,
     // Hosts are accused by cover.h, which sees all probes and directions.
     if (fabric_.components()[verdict.component].at_host) continue;
     if (symptom.is_long && !lasts(verdict.component, symptom)) continue;
-    // When everything is a little slow, parts of the fabric may stand out by chance.
-    if (symptom.figure != Figure::kLoss &&
-        delayBy(verdict.component, symptom) < FlowBaseline::kLeastExcess) {
-      continue;
-    }
+    if (symptom.figure != Figure::kLoss && !standsOut(verdict.component, symptom)) continue;
     report.findings.push_back(findingOf(verdict, evidence, symptom, explained));
     accused.push_back(verdict.component);
   }

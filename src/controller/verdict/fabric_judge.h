@@ -116,7 +116,14 @@ class FabricJudge {
   void addEvidence(Finding& finding, const std::vector<const localise::Observation*>& worst,
                    const Evidence& evidence) const;
   std::string becauseOf(const localise::Observation& it, Figure figure) const;
-  std::uint64_t delayBy(localise::ComponentId component, const Symptom& symptom) const;
+  // What the flows through a component are slower by than usual, compared with the others, and by
+  // how much those scatter: the distance of their upper quartile from their median. Nanoseconds.
+  struct Delay {
+    double excess_ns;
+    double scatter_ns;
+  };
+  Delay delayBy(localise::ComponentId component, const Symptom& symptom) const;
+  bool standsOut(localise::ComponentId component, const Symptom& symptom) const;
   Culprit culpritOf(localise::ComponentId component) const;
 
   std::shared_ptr<const Places> places_;

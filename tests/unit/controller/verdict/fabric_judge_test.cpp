@@ -409,6 +409,23 @@ TEST_F(FabricJudgeTest, AccusesNobodyWhenEverythingIsSlower) {
   EXPECT_THAT(slowCulprits([](auto, auto, auto) { return 30'000; }), IsEmpty());
 }
 
+// As it was seen while the processors of all hosts were busy with something else.
+TEST_F(FabricJudgeTest, AccusesNobodyWhileFlowsScatterMore) {
+  learn();
+  const auto through = [](auto from, auto to) { return leafOf(from) == 2 || leafOf(to) == 2; };
+  const auto noise = [](auto from, auto to, auto path) {
+    return 4000 * static_cast<std::uint64_t>((from * 7 + to * 13 + path * 31) % 5);
+  };
+  EXPECT_THAT(slowCulprits([&](auto from, auto to, auto path) {
+                return noise(from, to, path) + (through(from, to) ? 5000 : 0);
+              }),
+              IsEmpty());
+  EXPECT_THAT(slowCulprits([&](auto from, auto to, auto path) {
+                return noise(from, to, path) + (through(from, to) ? 50000 : 0);
+              }),
+              ElementsAre("switch leaf2"));
+}
+
 TEST_F(FabricJudgeTest, LeavesASlowHostToOthers) {
   learn();
   EXPECT_THAT(
