@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace pingloom::collector::analytics {
 namespace {
 
 constexpr double kLargest = 1e30;      // larger values are missing, so that floats do not overflow
 constexpr double kFarthest = 1e6;      // distances are clamped to it
-constexpr double kFar = 6;             // the least limit, in multiples of the usual distance
 constexpr double kAboveTail = 1.5;     // limits are so many times the usual highest distance
 constexpr double kFirstTail = 4;       // what that begins with
 constexpr double kTailPace = 0.02;     // the least step of it in a minute
@@ -46,11 +46,19 @@ void insert(PeerVerdict& verdict, const PeerContribution& found) {
 
 }  // namespace
 
-Replica::Replica(std::size_t metrics) : metrics_(metrics), moved_(metrics) {}
+Replica::Replica(std::size_t metrics, const PeerSettings& settings)
+    : settings_(settings), metrics_(metrics), moved_(metrics), one_far_(settings.hysteresis) {}
+
+void Replica::set(const PeerSettings& settings) {
+  if (settings == settings_) return;
+  settings_ = settings;
+  one_far_ = Hysteresis(settings.hysteresis);
+  several_off_.clear();
+}
 
 void Replica::observe(std::span<const double> sample) {
   ++samples_;
-  const double step = 1 / std::min(kMemory, static_cast<double>(samples_));
+  const double step = 1 / std::min(settings_.memory, static_cast<double>(samples_));
   for (std::size_t i = 0; i < metrics_.size(); ++i) {
     if (!(std::abs(sample[i]) <= kLargest)) continue;
     Metric& metric = metrics_[i];
@@ -91,8 +99,8 @@ void PeerGroup::Tail::learn(double minutes) {
   highest = 0;
 }
 
-double PeerGroup::limitOf(const Metric& metric) {
-  return std::max(kFar, kAboveTail * metric.tail.usual);
+double PeerGroup::limitOf(const Replica& replica, const Metric& metric) {
+  return std::max(replica.settings_.limit, kAboveTail * metric.tail.usual);
 }
 
 void PeerGroup::judge(std::span<Replica* const> replicas, std::uint32_t relearn_after) {
@@ -102,9 +110,10 @@ void PeerGroup::judge(std::span<Replica* const> replicas, std::uint32_t relearn_
     replica->verdict_.judged = false;
     replica->verdict_.score = 0;
     replica->verdict_.top_count = 0;
-    if (replica->samples_ >= kYoung) judged_.push_back(replica);
+    const double young = std::max<double>(kYoung, replica->settings_.memory);
+    if (replica->samples_ >= young) judged_.push_back(replica);
   }
-  if (judged_.size() < kMinReplicas) {
+  if (judged_.size() < PeerSettings::kMinReplicas) {
     for (Replica* replica : replicas) replica->leave();
     return;
   }
@@ -160,23 +169,25 @@ void PeerGroup::setDistances(std::size_t number) {
 
 void PeerGroup::score(std::size_t number) {
   Metric& metric = metrics_[number];
-  const double limit = limitOf(metric);
+  double lowest = std::numeric_limits<double>::infinity();  // the limit of the strictest replica
   std::size_t far = 0;
   double first = 0;
   double second = 0;
   for (const Replica* replica : judged_) {
     const Replica::Metric& own = replica->metrics_[number];
     const double off = std::abs(own.distance - own.usual) / metric.present;
+    const double limit = limitOf(*replica, metric);
+    lowest = std::min(lowest, limit);
     far += off > limit ? 1 : 0;
     second = std::max(second, std::min(first, off));
     first = std::max(first, off);
   }
-  metric.tail.note(second, 2 * limit);
+  metric.tail.note(second, 2 * lowest);
   const bool role = static_cast<double>(far) > kRole * static_cast<double>(judged_.size());
   const bool known = metric.rounds > kLearn;
   for (Replica* replica : judged_) {
     Replica::Metric& own = replica->metrics_[number];
-    const double score = (own.distance - own.usual) / metric.present / limit;
+    const double score = (own.distance - own.usual) / metric.present / limitOf(*replica, metric);
     if (role) {
       own.usual = own.distance;
     } else if (known) {
@@ -191,6 +202,10 @@ void PeerGroup::conclude(std::uint32_t relearn_after) {
   double first = 0;
   double second = 0;
   for (Replica* replica : judged_) {
+    if (judged_.size() < replica->settings_.replicas) {
+      replica->leave();
+      continue;
+    }
     PeerVerdict& verdict = replica->verdict_;
     const bool enough = verdict.top_count == PeerVerdict::kTop;
     const double several = enough ? std::abs(verdict.top.back().score) : 0;

@@ -11,6 +11,8 @@
 // `relearn_after` samples. If more than kRole of the replicas are far off in a metric at once,
 // that is a role or a rollout, and no replica's fault: their distances are the new usual.
 //
+// The replicas of a group may have different settings: each is judged by its own.
+//
 // One thread, no clock. Memory is 17 bytes for each metric of each replica, and 56 for each metric
 // of a group. Replica's constructor and PeerGroup's allocate; judge() does when there are more
 // replicas than ever before.
@@ -47,11 +49,33 @@ struct PeerVerdict {
   std::size_t top_count = 0;
 };
 
+// docs/analytics.md, "Peers", explains them.
+struct PeerSettings {
+  // A single one of four replicas would be more than PeerGroup::kRole of them.
+  static constexpr std::uint32_t kMinReplicas = 5;
+  static constexpr std::uint32_t kMaxReplicas = 10'000;
+  static constexpr std::uint32_t kMaxLimit = 1000;
+  static constexpr std::uint32_t kMaxMemory = 3600;  // a float would lose smaller steps
+
+  bool enabled = true;  // false: the replica is not compared
+  // The least limit of a distance, in multiples of the usual one, 1 to kMaxLimit.
+  double limit = 6;
+  HysteresisSettings hysteresis{.raise = 5, .window = 9};  // valid()
+  double memory = 20;  // samples over which values are smoothed, 1 to kMaxMemory
+  // Among fewer ones it is not judged; kMinReplicas to kMaxReplicas.
+  std::uint32_t replicas = kMinReplicas;
+
+  bool operator==(const PeerSettings&) const = default;
+};
+
 class Replica {
  public:
-  static constexpr double kMemory = 20;  // samples over which values are smoothed
-
-  explicit Replica(std::size_t metrics);
+  // REQUIRES: settings within their bounds.
+  explicit Replica(std::size_t metrics, const PeerSettings& settings = {});
+  // Judges by other settings from now on. What is usual for it stays; an anomaly ends, and begins
+  // again if it is one by the new settings. REQUIRES: they are within their bounds.
+  void set(const PeerSettings& settings);
+  const PeerSettings& settings() const { return settings_; }
 
   // Takes its next sample. A value that is not finite is missing and changes nothing. REQUIRES:
   // an element for each metric.
@@ -76,19 +100,20 @@ class Replica {
 
     void state(StateArchive& archive) { archive(usual); }
   };
+  PeerSettings settings_;
   std::vector<Metric> metrics_;
   std::vector<bool> moved_;  // whether the metric had another value than in the sample before
   std::uint32_t samples_ = 0;
   std::uint32_t anomalous_samples_ = 0;
-  Hysteresis one_far_{{.raise = 5, .window = 9}};
+  Hysteresis one_far_;
   Hysteresis several_off_{{.raise = 24, .window = 28}};
   PeerVerdict verdict_;
 };
 
 class PeerGroup {
  public:
-  static constexpr std::size_t kMinReplicas = 5;
-  static constexpr std::uint32_t kYoung = 20;  // samples before a replica is judged
+  // Samples before a replica is judged, or its `memory` if that is longer.
+  static constexpr std::uint32_t kYoung = 20;
   // Rounds in which a metric has moved before replicas are judged by it, and rounds without a move
   // after which it is learned anew.
   static constexpr std::uint32_t kLearn = 100;
@@ -119,7 +144,7 @@ class PeerGroup {
     Tail tail;                 // of distances, in multiples of `present`
     float median = 0;
   };
-  static double limitOf(const Metric& metric);
+  static double limitOf(const Replica& replica, const Metric& metric);
   bool compare(std::size_t number);
   void setDistances(std::size_t number);
   void score(std::size_t number);

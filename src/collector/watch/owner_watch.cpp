@@ -51,6 +51,7 @@ std::unique_ptr<OwnerWatch> OwnerWatch::make(const PagesOfOwner& pages,
   std::unique_ptr<OwnerWatch> made(
       new OwnerWatch(std::move(features), std::move(rules), subspace, settings.sampler, season));
   made->compareBy(settings.peers_label);
+  made->compareWith(settings.peersOf(made->features_.firstInfo().application));
   return made;
 }
 

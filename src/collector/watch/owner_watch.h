@@ -62,6 +62,8 @@ class OwnerWatch {
   // Which groups are its replicas: those with the same value of this label, if all of its metrics
   // have it, and otherwise those of its application.
   void compareBy(const std::string& label);
+  // How it is compared with them. REQUIRES: settings within their bounds.
+  void compareWith(const analytics::PeerSettings& settings) { replica_.set(settings); }
   // The same for replicas of each other.
   const std::string& peers() const { return peers_; }
   analytics::Replica& replica() { return replica_; }

@@ -5,6 +5,10 @@
 namespace pingloom::collector {
 
 void PeerWatch::add(OwnerWatch& watch, std::uint32_t relearn_after) {
+  if (!watch.replica().settings().enabled) {
+    watch.replica().leave();
+    return;
+  }
   const Key key{watch.peers(), watch.features(), watch.fingerprint()};
   auto found = replicas_.find(key);
   if (found == replicas_.end()) {

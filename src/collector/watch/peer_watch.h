@@ -17,7 +17,8 @@ namespace pingloom::collector {
 
 class PeerWatch {
  public:
-  // Adds a group to this round's comparison. It outlives judge(). `relearn_after` is the setting
+  // Adds a group to this round's comparison, unless its settings say that it is not compared. It
+  // outlives judge(). `relearn_after` is the setting
   // of its application; the longest one of all replicas holds.
   void add(OwnerWatch& watch, std::uint32_t relearn_after);
   // Compares the groups that were added since the last call. Replicas of which there are none any

@@ -1,7 +1,10 @@
 #include "collector/watch/settings.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "common/config_reader.h"
 #include "pages/definition_rules.h"
@@ -63,6 +66,7 @@ Status readPeersLabel(const yaml::Node& node, WatchSettings& settings) {
   return node.error("is no name of a label");
 }
 
+using analytics::PeerSettings;
 using analytics::SubspaceSettings;
 
 template <auto kField>
@@ -107,15 +111,80 @@ constexpr auto kDetectorKeys = std::to_array<ConfigKey<SubspaceSettings>>({
         SubspaceSettings& settings) { return pingloom::readValue(node, settings.season); }},
 });
 
+constexpr auto kPeerKeys = std::to_array<ConfigKey<PeerSettings>>({
+    {"limit",
+     [](const yaml::Node& node, PeerSettings& settings) {
+       return readReal(node, 1, PeerSettings::kMaxLimit, settings.limit);
+     }},
+    {"of",
+     [](const yaml::Node& node, PeerSettings& settings) {
+       return readNumber(node, 1, analytics::Hysteresis::kMaxWindow, settings.hysteresis.window);
+     }},
+    {"samples",
+     [](const yaml::Node& node, PeerSettings& settings) {
+       return readNumber(node, 1, analytics::Hysteresis::kMaxWindow, settings.hysteresis.raise);
+     }},
+    {"memory",
+     [](const yaml::Node& node, PeerSettings& settings) {
+       return readReal(node, 1, PeerSettings::kMaxMemory, settings.memory);
+     }},
+    {"replicas",
+     [](const yaml::Node& node, PeerSettings& settings) {
+       return readNumber(node, PeerSettings::kMinReplicas, PeerSettings::kMaxReplicas,
+                         settings.replicas);
+     }},
+});
+
+// Reads a key of a part of `Whole` that has a table of its own.
+template <const auto& kKeys, std::size_t kKey, auto kPart, typename Whole>
+Status readPart(const yaml::Node& node, Whole& whole) {
+  return kKeys[kKey].read(node, whole.*kPart);
+}
+
+// Returns the table of a map that has the keys of a part, and one key more.
+template <const auto& kKeys, auto kPart, typename Whole, std::size_t... kKey>
+constexpr auto keysOfPart(ConfigKey<Whole> more, std::index_sequence<kKey...> /*all*/) {
+  return std::array<ConfigKey<Whole>, sizeof...(kKey) + 1>{
+      {{kKeys[kKey].name, readPart<kKeys, kKey, kPart, Whole>}..., more}};
+}
+
+constexpr auto kPeersKeys = keysOfPart<kPeerKeys, &WatchSettings::peers, WatchSettings>(
+    {"label", readPeersLabel}, std::make_index_sequence<kPeerKeys.size()>());
+
+// Reads false, true, or a map with these keys, which means true. What it does not set stays.
+template <typename Target, std::size_t kKeys>
+Status readPeers(const yaml::Node& node, const std::array<ConfigKey<Target>, kKeys>& keys,
+                 Target& target, PeerSettings& peers) {
+  if (!node.isMap()) {
+    if (pingloom::readValue(node, peers.enabled)) return {};
+    return node.error("write false, true, or a map: { limit: 6 }");
+  }
+  peers.enabled = true;
+  if (auto status = readMap(node, keys, target); !status) return status;
+  if (analytics::Hysteresis::valid(peers.hysteresis)) return {};
+  return node.error(fmt::format("{} of {} samples: 'samples' must be at most 'of'",
+                                peers.hysteresis.raise, peers.hysteresis.window));
+}
+
+constexpr auto kApplicationKeys =
+    keysOfPart<kDetectorKeys, &ApplicationSettings::subspace, ApplicationSettings>(
+        {"peers",
+         [](const yaml::Node& node, ApplicationSettings& settings) {
+           return readPeers(node, kPeerKeys, settings.peers, settings.peers);
+         }},
+        std::make_index_sequence<kDetectorKeys.size()>());
+
 // Sets what the map contains; the rest of the settings stays unchanged.
-Status readDetector(const yaml::Node& node, SubspaceSettings& settings) {
-  if (auto status = readMap(node, kDetectorKeys, settings); !status) return status;
-  const auto valid = analytics::SubspaceDetector::check(settings, 1);
+template <typename Target, std::size_t kKeys>
+Status readDetector(const yaml::Node& node, const std::array<ConfigKey<Target>, kKeys>& keys,
+                    Target& target, const SubspaceSettings& detector) {
+  if (auto status = readMap(node, keys, target); !status) return status;
+  const auto valid = analytics::SubspaceDetector::check(detector, 1);
   if (!valid) return node.error(valid.error().reason);
   return {};
 }
 
-// What an application does not set is as in `detector`, which is read before.
+// What an application does not set is as in `detector` and `peers`, which are read before.
 Status readApplications(const yaml::Node& node, WatchSettings& settings) {
   if (auto status = node.uniqueKeys(); !status) return status;
   const auto entries = node.entries();
@@ -125,13 +194,12 @@ Status readApplications(const yaml::Node& node, WatchSettings& settings) {
   for (const auto& [key, own] : entries) {
     std::string name;
     if (auto status = readText(key, kMaxApplication, name); !status) return status;
-    SubspaceSettings& read = settings.applications[name] = settings.subspace;
-    if (auto status = readDetector(own, read); !status) return status;
+    ApplicationSettings& read = settings.applications[name] = {settings.subspace, settings.peers};
+    auto status = readDetector(own, kApplicationKeys, read, read.subspace);
+    if (!status) return status;
   }
   return {};
 }
-
-constexpr auto kPeersKeys = std::to_array<ConfigKey<WatchSettings>>({{"label", readPeersLabel}});
 
 constexpr auto kWatchKeys = std::to_array<ConfigKey<WatchSettings>>({
     {"interval",
@@ -151,11 +219,15 @@ constexpr auto kWatchKeys = std::to_array<ConfigKey<WatchSettings>>({
        return readNumber(node, 1, kMaxTraceOneIn, settings.trace_one_in);
      }},
     {"limits", readLimits},
-    {"detector", [](const yaml::Node& node,
-                    WatchSettings& settings) { return readDetector(node, settings.subspace); }},
+    {"detector",
+     [](const yaml::Node& node, WatchSettings& settings) {
+       return readDetector(node, kDetectorKeys, settings.subspace, settings.subspace);
+     }},
+    {"peers",
+     [](const yaml::Node& node, WatchSettings& settings) {
+       return readPeers(node, kPeersKeys, settings, settings.peers);
+     }},
     {"applications", readApplications},
-    {"peers", [](const yaml::Node& node,
-                 WatchSettings& settings) { return readMap(node, kPeersKeys, settings); }},
 });
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collector/analytics/adaptive_sampler.h"
+#include "collector/analytics/peer_group.h"
 #include "collector/analytics/subspace_detector.h"
 #include "collector/analytics/threshold_detector.h"
 #include "common/error.h"
@@ -27,14 +28,20 @@ struct MetricLimit {
   bool operator==(const MetricLimit&) const = default;
 };
 
+// The settings of an application that has its own.
+struct ApplicationSettings {
+  analytics::SubspaceSettings subspace;
+  analytics::PeerSettings peers;
+};
+
 struct WatchSettings {
   static constexpr std::size_t kMaxApplications = 1000;
 
   Nanos interval = kSecond;  // time between samples
   std::vector<MetricLimit> limits;
   analytics::SubspaceSettings subspace;
-  // The detector's settings of applications that have their own, by the application's name.
-  std::map<std::string, analytics::SubspaceSettings> applications;
+  analytics::PeerSettings peers;
+  std::map<std::string, ApplicationSettings> applications;  // by the application's name
   analytics::SamplerSettings sampler;
   // The label by whose value groups are replicas of each other; "": by their application's name.
   std::string peers_label;
@@ -42,7 +49,11 @@ struct WatchSettings {
 
   const analytics::SubspaceSettings& subspaceOf(const std::string& application) const {
     const auto own = applications.find(application);
-    return own == applications.end() ? subspace : own->second;
+    return own == applications.end() ? subspace : own->second.subspace;
+  }
+  const analytics::PeerSettings& peersOf(const std::string& application) const {
+    const auto own = applications.find(application);
+    return own == applications.end() ? peers : own->second.peers;
   }
 };
 

@@ -65,7 +65,9 @@ void Watcher::reload(const WatchSettings& settings) {
   };
   for (auto& [key, entry] : groups_) {
     if (changed(entry.application)) remove(entry);
-    if (entry.watch != nullptr) entry.watch->compareBy(settings.peers_label);
+    if (entry.watch == nullptr) continue;
+    entry.watch->compareBy(settings.peers_label);
+    entry.watch->compareWith(settings.peersOf(entry.application));
   }
   shelf_.forget(changed);
   settings_ = settings;

@@ -53,7 +53,8 @@ class Watcher {
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
-  // Changes the settings. Owners whose own settings change are learned anew.
+  // Changes the settings. Owners whose own settings change are learned anew. Those of the
+  // comparison with peers do not count, because it applies them to what it knows.
   void reload(const WatchSettings& settings);
   // Begins a round and keeps only those pages whose values it exports: all pages of owners that are
   // anomalous or not watched, and pages of the others from time to time.

@@ -252,12 +252,15 @@ TEST(OwnerWatch, anApplicationsOwnSettingsAreUsed) {
   WatchedPage page;
   WatchSettings settings;
   settings.subspace.warm_up = 300;
-  settings.applications["queue"] = settings.subspace;
-  settings.applications["queue"].warm_up = 1200;
+  settings.applications["queue"].subspace = settings.subspace;
+  settings.applications["queue"].subspace.warm_up = 1200;
+  settings.applications["queue"].peers.limit = 8;
   const auto own = OwnerWatch::make(page.next(1), settings);
   settings.applications.clear();
   const auto usual = OwnerWatch::make(page.next(1), settings);
   ASSERT_TRUE(own != nullptr && usual != nullptr);
+  EXPECT_EQ(own->replica().settings().limit, 8);
+  EXPECT_EQ(usual->replica().settings(), analytics::PeerSettings());
   std::vector<WatchEvent> events;
   for (int i = 0; i < 400; ++i) {
     const PagesOfOwner pages = page.next(10);

@@ -58,6 +58,9 @@ class Trainers {
                            labels);
     watches_.push_back(OwnerWatch::make(trainers_.back().pages(), {}));
   }
+  void compareWith(const analytics::PeerSettings& settings) {
+    for (const auto& watch : watches_) watch->compareWith(settings);
+  }
   void compareBy(const std::string& label) {
     for (const auto& watch : watches_) watch->compareBy(label);
   }
@@ -102,6 +105,21 @@ TEST(PeerWatch, aSlowReplicaIsExplainedByItsPeers) {
   EXPECT_GT(most.value, 1.1 * *most.peers);
   EXPECT_TRUE(trainers.last().anomalous());
   EXPECT_EQ(trainers.last().deviations().size(), event.deviations.size());
+}
+
+TEST(PeerWatch, peersThatAreSwitchedOffAreNotCompared) {
+  Trainers trainers(8);
+  trainers.compareWith({.enabled = false});
+  for (int i = 0; i < 250; ++i) trainers.step(3);
+  EXPECT_THAT(trainers.events(), testing::IsEmpty());
+  trainers.compareWith({});
+  for (int i = 0; i < 150; ++i) trainers.step(3);
+  ASSERT_EQ(trainers.events().size(), 1U);
+  trainers.compareWith({.enabled = false});
+  trainers.step(3);
+  ASSERT_EQ(trainers.events().size(), 2U);
+  EXPECT_FALSE(trainers.events()[1].began) << "an anomaly ends then";
+  EXPECT_FALSE(trainers.last().anomalous());
 }
 
 TEST(PeerWatch, anotherApplicationIsNoPeer) {

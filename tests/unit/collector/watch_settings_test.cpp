@@ -63,6 +63,56 @@ TEST(WatchSettings, ofTheDetectorForAllAndForOne) {
   EXPECT_EQ(settings.subspaceOf("queue"), all);
 }
 
+TEST(WatchSettings, ofPeersForAllAndForOne) {
+  const WatchSettings settings = parsed(
+      "{ applications: { queue: { peers: { limit: 12, of: 20 }, factor: 8 }, cron: { peers: false "
+      "},"
+      " 'my app': {} },"
+      " peers: { label: job, limit: 8.5, samples: 3, of: 7, memory: 60, replicas: 10 } }");
+  analytics::PeerSettings all;
+  all.limit = 8.5;
+  all.hysteresis = {3, 7};
+  all.memory = 60;
+  all.replicas = 10;
+  EXPECT_EQ(settings.peers_label, "job");
+  EXPECT_EQ(settings.peers, all);
+  EXPECT_EQ(settings.peersOf("other"), all);
+  EXPECT_EQ(settings.peersOf("my app"), all);
+  EXPECT_EQ(settings.subspaceOf("cron"), analytics::SubspaceSettings());
+  EXPECT_EQ(settings.subspaceOf("queue").factor, 8);
+  analytics::PeerSettings own = all;
+  own.enabled = false;
+  EXPECT_EQ(settings.peersOf("cron"), own);
+  own = all;
+  own.limit = 12;
+  own.hysteresis.window = 20;
+  EXPECT_EQ(settings.peersOf("queue"), own);
+}
+
+TEST(WatchSettings, peersAreSwitchedOffForAllAndOnForOne) {
+  const WatchSettings settings = parsed(
+      "{ peers: false, applications: { queue: { peers: { limit: 8 } }, db: { peers: true } } }");
+  EXPECT_FALSE(settings.peersOf("other").enabled);
+  EXPECT_TRUE(settings.peersOf("queue").enabled);
+  EXPECT_EQ(settings.peersOf("db"), analytics::PeerSettings());
+}
+
+TEST(WatchSettings, ofPeersAreRefusedWithTheirKeyAndRange) {
+  const auto refused = [](std::string_view text) {
+    WatchSettings settings;
+    const auto status = readValue(*yaml::parse(text, "collector.yaml"), settings);
+    return status ? "" : status.error().text();
+  };
+  EXPECT_THAT(refused("{ peers: { limit: 0.5 } }"),
+              testing::HasSubstr("peers.limit: '0.5' is not a number from 1 to 1000"));
+  EXPECT_THAT(
+      refused("{ applications: { queue: { peers: { replicas: 4 } } } }"),
+      testing::HasSubstr("applications.queue.peers.replicas: '4' is not a whole number from 5 to"));
+  EXPECT_THAT(refused("{ peers: { samples: 10 } }"),
+              testing::HasSubstr("10 of 9 samples: 'samples' must be at most 'of'"));
+  EXPECT_THAT(refused("{ peers: job }"), testing::HasSubstr("{ limit: 6 }"));
+}
+
 class BadWatchSettings : public testing::TestWithParam<const char*> {};
 
 TEST_P(BadWatchSettings, areRefusedWithTheirPlace) {
@@ -78,10 +128,17 @@ INSTANTIATE_TEST_SUITE_P(
     All, BadWatchSettings,
     testing::Values(
         "{ intervall: 1s }", "{ peers: job }", "{ peers: { label: '' } }",
-        "{ peers: { label: 'a b' } }", "{ peers: { by: a } }", "{ interval: 1ms }",
-        "{ interval: 2h }", "{ limits: 3 }", "{ limits: [{ above: 3 }] }",
-        "{ limits: [{ metric: a }] }", "{ limits: [{ metric: a, above: 1, below: 2 }] }",
-        "{ limits: [{ metric: a, above: x }] }", "{ limits: [{ metric: a, above: nan }] }",
+        "{ peers: { label: 'a b' } }", "{ peers: { by: a } }", "{ peers: [job] }",
+        "{ peers: { limit: 1001 } }", "{ peers: { limit: nan } }", "{ peers: { limit: six } }",
+        "{ peers: { samples: 0 } }", "{ peers: { samples: 10 } }", "{ peers: { of: 4 } }",
+        "{ peers: { of: 65 } }", "{ peers: { memory: 0 } }", "{ peers: { memory: 3601 } }",
+        "{ peers: { replicas: 4 } }", "{ peers: { replicas: 10001 } }",
+        "{ applications: { queue: { peers: { label: job } } } }",
+        "{ applications: { queue: { peers: { limit: 0 } } } }",
+        "{ detector: { peers: { limit: 8 } } }", "{ interval: 1ms }", "{ interval: 2h }",
+        "{ limits: 3 }", "{ limits: [{ above: 3 }] }", "{ limits: [{ metric: a }] }",
+        "{ limits: [{ metric: a, above: 1, below: 2 }] }", "{ limits: [{ metric: a, above: x }] }",
+        "{ limits: [{ metric: a, above: nan }] }",
         "{ limits: [{ metric: a, above: 1, samples: 0 }] }",
         "{ limits: [{ metric: a, above: 1, samples: 5, of: 3 }] }",
         "{ limits: [{ metric: a, above: 1, of: 100 }] }", "{ detector: 3 }",

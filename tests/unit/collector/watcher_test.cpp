@@ -64,11 +64,15 @@ TEST(Watcher, aReloadForgetsOnlyWhatItChanges) {
   const std::string shown = "pingloom_collector_anomalous{host=\"h1\",application=\"queue\"";
   ASSERT_TRUE(eventually([&] { return metricsOf(watcher).find(shown) != std::string::npos; }))
       << metricsOf(watcher);
-  settings.applications["other"].factor = 8;
+  settings.applications["other"].subspace.factor = 8;
   watcher.reload(settings);
   EXPECT_THAT(metricsOf(watcher), testing::HasSubstr(shown));
-  settings.applications["queue"] = settings.subspace;
-  settings.applications["queue"].factor = 8;
+  settings.applications["queue"].subspace = settings.subspace;
+  settings.applications["queue"].peers.limit = 8;
+  watcher.reload(settings);
+  EXPECT_THAT(metricsOf(watcher), testing::HasSubstr(shown))
+      << "how it is compared is no knowledge";
+  settings.applications["queue"].subspace.factor = 8;
   watcher.reload(settings);
   EXPECT_THAT(metricsOf(watcher), testing::Not(testing::HasSubstr(shown)));
 }

@@ -19,12 +19,13 @@ constexpr std::uint32_t kRelearnAfter = 600;
 // Replicas that share a load, each with noise of 5 % of its own.
 class Replicas {
  public:
-  explicit Replicas(std::size_t count) : slower_(count, 1), group_(kMetrics) {
+  explicit Replicas(std::size_t count, const PeerSettings& settings = {})
+      : settings_(settings), slower_(count, 1), group_(kMetrics) {
     for (std::size_t i = 0; i < count; ++i) add();
   }
   void add() {
     slower_.resize(replicas_.size() + 1, 1);
-    replicas_.push_back(std::make_unique<Replica>(kMetrics));
+    replicas_.push_back(std::make_unique<Replica>(kMetrics, settings_));
   }
   void step() {
     load_ = 0.99 * load_ + 0.1 * normal_(random_);
@@ -54,6 +55,7 @@ class Replicas {
     return steps;
   }
   void slowDown(std::size_t replica, double factor) { slower_[replica] = factor; }
+  void set(std::size_t replica, const PeerSettings& settings) { replicas_[replica]->set(settings); }
   const PeerVerdict& verdict(std::size_t replica) const { return replicas_[replica]->verdict(); }
   int alarms() const { return alarms_; }
 
@@ -61,6 +63,7 @@ class Replicas {
   static bool began(const Replica& replica) {
     return replica.verdict().changed && replica.verdict().anomalous;
   }
+  PeerSettings settings_;
   std::vector<double> slower_;
   std::array<double, 2> constant_ = {5, 7};
   PeerGroup group_;
@@ -194,11 +197,94 @@ TEST(PeerGroup, latenciesThatAreAlwaysOffTogetherAreNoAnomaly) {
 }
 
 TEST(PeerGroup, tooFewReplicasAreNotJudged) {
-  Replicas replicas(PeerGroup::kMinReplicas - 1);
+  Replicas replicas(PeerSettings::kMinReplicas - 1);
   replicas.slowDown(0, 3);
   replicas.steps(300);
   EXPECT_FALSE(replicas.verdict(0).judged);
   EXPECT_EQ(replicas.alarms(), 0);
+}
+
+TEST(PeerGroup, aDifferenceBelowARaisedLimitIsNoAnomaly) {
+  PeerSettings settings;
+  settings.limit = 40;
+  Replicas replicas(16, settings);
+  replicas.steps(600);
+  replicas.slowDown(3, 1.3);
+  replicas.steps(300);
+  EXPECT_EQ(replicas.alarms(), 0);
+  EXPECT_TRUE(replicas.verdict(3).judged);
+  replicas.slowDown(3, 3);
+  EXPECT_LT(replicas.stepsUntilAnomalous(3, 150), 150) << "a larger one is";
+}
+
+TEST(PeerGroup, eachReplicaIsJudgedByItsOwnLimit) {
+  PeerSettings lenient;
+  lenient.limit = 40;
+  Replicas replicas(16);
+  replicas.set(3, lenient);
+  replicas.slowDown(3, 1.4);
+  replicas.slowDown(5, 1.4);
+  EXPECT_LT(replicas.stepsUntilAnomalous(5, 150), 150);
+  replicas.steps(150);
+  EXPECT_FALSE(replicas.verdict(3).anomalous);
+  EXPECT_EQ(replicas.alarms(), 1);
+}
+
+TEST(PeerGroup, anAnomalyEndsByNewSettingsThatAllowIt) {
+  Replicas replicas(16);
+  replicas.slowDown(3, 1.4);
+  ASSERT_LT(replicas.stepsUntilAnomalous(3, 150), 150);
+  replicas.set(3, {});
+  replicas.step();
+  EXPECT_TRUE(replicas.verdict(3).anomalous) << "the same settings change nothing";
+  PeerSettings lenient;
+  lenient.limit = 40;
+  replicas.set(3, lenient);
+  replicas.step();
+  EXPECT_FALSE(replicas.verdict(3).anomalous);
+  EXPECT_TRUE(replicas.verdict(3).changed);
+  replicas.steps(100);
+  EXPECT_FALSE(replicas.verdict(3).anomalous);
+  replicas.set(3, {});
+  EXPECT_LT(replicas.stepsUntilAnomalous(3, 10), 10) << "nothing has to be learned again";
+}
+
+TEST(PeerGroup, moreSamplesHaveToBeUnusualIfTheSettingsSaySo) {
+  PeerSettings slow;
+  slow.hysteresis = {.raise = 64, .window = 64};
+  Replicas quick(16), patient(16, slow);
+  for (Replicas* replicas : {&quick, &patient}) {
+    replicas->steps(600);
+    replicas->slowDown(3, 2);
+  }
+  const int sooner = quick.stepsUntilAnomalous(3, 300);
+  EXPECT_EQ(patient.stepsUntilAnomalous(3, 300), sooner + 59);
+}
+
+TEST(PeerGroup, aLongerMemoryNeedsMoreSamples) {
+  PeerSettings settings;
+  settings.memory = 300;
+  Replicas replicas(16, settings);
+  replicas.steps(299);
+  EXPECT_FALSE(replicas.verdict(3).judged);
+  replicas.steps(101);
+  EXPECT_TRUE(replicas.verdict(3).judged);
+  replicas.slowDown(3, 1.5);
+  replicas.steps(40);
+  EXPECT_EQ(replicas.alarms(), 0) << "of 300 samples they are few";
+  EXPECT_LT(replicas.stepsUntilAnomalous(3, 300), 300);
+}
+
+TEST(PeerGroup, moreReplicasMayBeRequired) {
+  PeerSettings settings;
+  settings.replicas = 17;
+  Replicas replicas(16, settings);
+  replicas.slowDown(3, 3);
+  replicas.steps(300);
+  EXPECT_FALSE(replicas.verdict(3).judged);
+  EXPECT_EQ(replicas.alarms(), 0);
+  replicas.add();
+  EXPECT_LT(replicas.stepsUntilAnomalous(3, 150), 150);
 }
 
 // As few replicas as are judged, with one metric.
@@ -216,7 +302,7 @@ struct Few {
   Few() {
     for (Replica& replica : replicas) compared.push_back(&replica);
   }
-  std::vector<Replica> replicas = std::vector<Replica>(PeerGroup::kMinReplicas, Replica(1));
+  std::vector<Replica> replicas = std::vector<Replica>(PeerSettings::kMinReplicas, Replica(1));
   std::vector<Replica*> compared;
   PeerGroup group{1};
   std::mt19937 random{5};
@@ -246,7 +332,7 @@ TEST(PeerGroup, hugeValuesPoisonNothing) {
 
 TEST(PeerGroup, missingValuesChangeNothing) {
   Replica replica(1);
-  const std::vector<Replica*> all(PeerGroup::kMinReplicas, &replica);
+  const std::vector<Replica*> all(PeerSettings::kMinReplicas, &replica);
   PeerGroup group(1);
   const std::vector<double> none = {std::numeric_limits<double>::quiet_NaN()};
   const std::vector<double> wild = {std::numeric_limits<double>::infinity()};
