@@ -125,21 +125,27 @@ void Watcher::endRound() {
 }
 
 void Watcher::fitModels() {
-  constexpr std::size_t kSlice = 256;  // rows: a few milliseconds
-  const Nanos begin = monotonicNow();
-  for (;;) {
+  const Nanos interval = [this] {
     const std::lock_guard lock(mutex_);
-    const auto budget = static_cast<Nanos>(kFitShare * static_cast<double>(settings_.interval));
-    if (stop_ || monotonicNow() - begin >= budget) return;
-    const auto wants = [](const auto& group) {
-      return group.second.watch != nullptr && group.second.watch->wantsFit();
-    };
-    auto next = std::find_if(groups_.lower_bound(fitted_), groups_.end(), wants);
-    if (next == groups_.end()) next = std::find_if(groups_.begin(), groups_.end(), wants);
-    if (next == groups_.end()) return;
-    fitted_ = next->first;
-    next->second.watch->fit(kSlice);
-  }
+    return settings_.interval;
+  }();
+  fit_budget_.spend(interval, monotonicNow, [this] { return fitSlice(); });
+}
+
+// Returns whether a model was fitted. The mutex is held for one slice at a time.
+bool Watcher::fitSlice() {
+  constexpr std::size_t kSlice = 256;  // rows: a few milliseconds
+  const std::lock_guard lock(mutex_);
+  if (stop_) return false;
+  const auto wants = [](const auto& group) {
+    return group.second.watch != nullptr && group.second.watch->wantsFit();
+  };
+  auto next = std::find_if(groups_.lower_bound(fitted_), groups_.end(), wants);
+  if (next == groups_.end()) next = std::find_if(groups_.begin(), groups_.end(), wants);
+  if (next == groups_.end()) return false;
+  fitted_ = next->first;
+  next->second.watch->fit(kSlice);
+  return true;
 }
 
 std::unique_ptr<OwnerWatch> Watcher::remove(Entry& entry) {

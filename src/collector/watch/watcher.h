@@ -7,8 +7,9 @@
 // history (about 180 MB more), and groups beyond that no learned model; kMaxSeasons groups have a
 // season (about 60 MB, and 72 bytes for each feature); kMaxEvents events are kept.
 //
-// Models are fitted on the same thread, in slices of a few milliseconds and for kFitShare of its
-// time, one group after the other. So a model has one owner, and neither readers nor HTTP wait.
+// Models are fitted on the same thread, in slices of a few milliseconds and for a share of its
+// time (fit_budget.h), one group after the other. So a model has one owner, and neither readers nor
+// HTTP wait.
 #pragma once
 
 #include <condition_variable>
@@ -27,6 +28,7 @@
 
 #include "collector/board.h"
 #include "collector/exposition.h"
+#include "collector/watch/fit_budget.h"
 #include "collector/watch/owner_watch.h"
 #include "collector/watch/peer_watch.h"
 #include "collector/watch/watch_file.h"
@@ -44,7 +46,6 @@ class Watcher {
   static constexpr std::size_t kMaxEvents = 1000;
   static constexpr std::size_t kMaxHistoryFeatures = 10'000;
   static constexpr std::size_t kMaxSeasons = 10'000;
-  static constexpr double kFitShare = 0.05;  // of a core
   static constexpr Nanos kSaveEvery = 10 * kMinute;
 
   // `file` keeps what is known; if it is empty, nothing is kept.
@@ -84,6 +85,7 @@ class Watcher {
   void run();
   void observe();
   void fitModels();
+  bool fitSlice();
   bool observeAgent(const AgentView& agent, bool make);
   bool observeGroup(Entry& entry, const PagesOfOwner& pages, std::size_t number, bool make);
   bool makeRoom(std::size_t features);
@@ -115,7 +117,8 @@ class Watcher {
   std::size_t seasons_ = 0;
   WatchShelf shelf_;
   PeerWatch peers_;
-  GroupKey fitted_;  // the group whose model was fitted last
+  GroupKey fitted_;       // the group whose model was fitted last
+  FitBudget fit_budget_;  // of the thread that watches
   std::deque<WatchEvent> events_;
   std::uint64_t limits_total_ = 0, anomalies_total_ = 0, logged_ = 0;
   std::uint64_t exported_ = 0, suppressed_ = 0;  // values of owners that are gone

@@ -51,6 +51,14 @@ struct AutoencoderTest : testing::Test {
   SampleHistory history{kSlots, 2048, 2048};
 };
 
+TEST_F(AutoencoderTest, ASliceVisitsNoMoreRowsThanItMay) {
+  constexpr std::size_t kSlice = 4 * AutoencoderFit::kBatch;
+  AutoencoderFit fit(history, std::vector<bool>(kSlots, true), 1);
+  std::size_t slices = 1;
+  while (!fit.step(kSlice)) ++slices;
+  EXPECT_EQ(slices, AutoencoderFit::kVisits / kSlice);
+}
+
 TEST_F(AutoencoderTest, SlotsMayGetOtherNumbers) {
   const auto model = fitted(4096);
   const auto sample = curves.next();
