@@ -19,6 +19,8 @@ namespace po = boost::program_options;
 using namespace pingloom;
 using namespace pingloom::bench;
 
+constexpr double kMiB = 1024 * 1024;
+
 // REQUIRES: values is not empty.
 double quantile(std::vector<double> values, double share) {
   const auto rank = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
@@ -41,6 +43,10 @@ bool add(const std::string& way, const Churned& found, Figures& figures) {
     figures.add(row + "CPU of the agent for a pod", "ms", 1e3 * found.agent_cpu / started);
   }
   figures.add(row + "CPU of the reader for a pod", "ms", 1e3 * found.reader_cpu / started);
+  if (found.agent_bytes > 0) {
+    figures.add(row + "memory of the agent at the end", "MiB", found.agent_bytes / kMiB);
+  }
+  figures.add(row + "memory of the reader at the end", "MiB", found.reader_bytes / kMiB);
   return true;
 }
 
@@ -65,6 +71,11 @@ int main(int argc, char** argv) {
   }
   if (!(rate > 0) || seconds < 1 || life < 1) {
     std::fprintf(stderr, "churn_bench: --rate, --seconds and --life must be above 0\n");
+    return 2;
+  }
+  if (seconds > Churn::kMaxSeconds || rate * life > Churn::kMaxAtOnce) {
+    std::fprintf(stderr, "churn_bench: at most %d s, and %g pods that live at once\n",
+                 Churn::kMaxSeconds, Churn::kMaxAtOnce);
     return 2;
   }
   const Churn churn{rate, life * kSecond, seconds * kSecond};

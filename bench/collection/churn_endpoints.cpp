@@ -2,14 +2,17 @@
 #include <prometheus/collectable.h>
 #include <prometheus/exposer.h>
 #include <prometheus/metric_family.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 
 #include "churn_sides.h"
+#include "common/fd.h"
 #include "http/client.h"
 #include "page_host.h"
 #include "shared/clocks.h"
@@ -20,7 +23,8 @@ namespace {
 
 constexpr int kPrometheusPort = 29'099;
 constexpr const char* kPodAddress = "127.0.78.1";
-constexpr std::uint64_t kPodPorts = 8'000;  // more than live at once
+constexpr std::uint64_t kPodPorts = 8'000;  // a port is used again long after its pod has ended
+static_assert(kPodPorts >= 2 * static_cast<std::uint64_t>(Churn::kMaxAtOnce));
 
 std::uint64_t portOf(std::uint64_t number) { return 20'000 + number % kPodPorts; }
 
@@ -54,24 +58,49 @@ int endpointPod(std::uint64_t number, Nanos started, Nanos until, int pipe) {
   return 0;
 }
 
+// A temporary folder. A process of its own removes it when this process and all that it has started
+// since have ended, whether by themselves or by a signal.
 class Folder {
  public:
   Folder() {
     std::string pattern =
         (std::filesystem::temp_directory_path() / "pingloom-bench-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) die(Error{pattern, "cannot be made"});
+    std::array<int, 2> ends{};
+    if (mkdtemp(pattern.data()) == nullptr || pipe(ends.data()) != 0) {
+      die(Error{pattern, "cannot be made"});
+    }
     path_ = pattern;
+    remover_ = fork();
+    if (remover_ == 0) {
+      setsid();  // Ctrl-C does not reach it
+      close(ends[1]);
+      removeAtEndOf(ends[0]);
+    }
+    close(ends[0]);
+    alive_.reset(ends[1]);
   }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
   ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    alive_.reset();
+    waitpid(remover_, nullptr, 0);
   }
   const std::filesystem::path& path() const { return path_; }
 
  private:
+  // The pipe ends when nobody has its other end open any more.
+  [[noreturn]] void removeAtEndOf(int pipe) {
+    char none = 0;
+    while (read(pipe, &none, 1) > 0) {
+    }
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+    _exit(0);
+  }
+
   std::filesystem::path path_;
+  UniqueFd alive_;  // this process and its children have it open
+  pid_t remover_ = -1;
 };
 
 // Prometheus watches the file, and a rename replaces it as a whole.
@@ -132,7 +161,9 @@ Churned churnEndpoints(const Churn& churn) {
     }
     made.delays.push_back(toSeconds(record.read - record.started));
   }
-  made.reader_cpu = toSeconds(prometheus.usage().cpu - cpu);
+  const Usage usage = prometheus.usage();
+  made.reader_cpu = toSeconds(usage.cpu - cpu);
+  made.reader_bytes = static_cast<double>(usage.resident_bytes);
   return made;
 }
 

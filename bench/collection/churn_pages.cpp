@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <bit>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "collector/reader_thread.h"
 #include "page_host.h"
 #include "shared/clocks.h"
+#include "shared/process_usage.h"
 
 namespace pingloom::bench {
 namespace {
@@ -85,6 +87,8 @@ Churned churnPages(const Churn& churn) {
   made.pods_cpu = toSeconds(end.read);
   made.agent_cpu = toSeconds(host.cpu() - agent_cpu);
   made.reader_cpu = toSeconds(processCpu() - cpu);
+  made.agent_bytes = static_cast<double>(host.residentBytes());
+  made.reader_bytes = static_cast<double>(usageOf(getpid()).resident_bytes);
   return made;
 }
 

@@ -1,6 +1,7 @@
 // A host with metric pages: an agent and its applications in a process of their own.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,7 @@ class PageHost {
   static std::string socket(int number);
   const std::string& agent() const { return agent_; }  // HOST:PORT of its control channel
   Nanos cpu() const { return process_.usage().cpu; }
+  std::uint64_t residentBytes() const { return process_.usage().resident_bytes; }
 
  private:
   std::string agent_;

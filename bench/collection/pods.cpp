@@ -52,10 +52,12 @@ class Parent {
   void start() {
     const Nanos started = monotonicNow();
     const std::uint64_t number = started_++;
+    const pid_t parent = getpid();
     const pid_t pid = fork();
     if (pid == 0) {
+      // It ends with its parent, even if that has ended just now.
       prctl(PR_SET_PDEATHSIG, SIGKILL);
-      _exit(pod_(number, started, started + churn_.life, pipe_));
+      _exit(getppid() == parent ? pod_(number, started, started + churn_.life, pipe_) : 1);
     }
     if (pid < 0) return;
     pods_[pid] = number;

@@ -11,6 +11,10 @@
 namespace pingloom::bench {
 
 struct Churn {
+  // Bounds of what a benchmark may ask for: pods that live at once, and seconds.
+  static constexpr double kMaxAtOnce = 4000;
+  static constexpr int kMaxSeconds = 3600;
+
   double per_second = 100;
   Nanos life = 8 * kSecond;     // of a pod; it includes the time that it takes to start
   Nanos length = 60 * kSecond;  // how long pods are started
