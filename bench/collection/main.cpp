@@ -1,6 +1,7 @@
 // Measures how fast metrics are collected and what it costs: from metric pages over the soft
 // device, and the same metrics from HTTP endpoints of prometheus-cpp. All of that runs on one core.
-// A second part compares one and two readers of a collector on two cores.
+// A second part compares one and two readers of a collector on two cores, and a third one has two
+// of them read for long.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,12 +53,15 @@ int main(int argc, char** argv) {
   namespace po = boost::program_options;
   int runs = 5;
   double seconds = 1;
+  double sustained = 0;
   bool readers_only = false;
   po::options_description options("Options");
   options.add_options()("runs", po::value(&runs)->default_value(runs), "how many runs to make")(
       "seconds", po::value(&seconds)->default_value(seconds, "1"),
       "how long each way of collecting is measured in a run")(
-      "readers-only", po::bool_switch(&readers_only), "measure the second part only");
+      "sustained", po::value(&sustained)->default_value(sustained, "0"),
+      "how many seconds two readers read without a break, once; 0: not at all")(
+      "readers-only", po::bool_switch(&readers_only), "leave out the first part");
   po::variables_map values;
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto code = pingloom::program::parse(
@@ -73,8 +77,10 @@ int main(int argc, char** argv) {
   for (int run = 0; run < std::max(1, runs); ++run) {
     if (addReaders(figures, seconds)) continue;
     std::fprintf(stderr, "two readers were not measured: this process has only one core\n");
+    sustained = 0;
     break;
   }
+  if (sustained > 0) addSustained(figures, sustained);
   figures.print();
   return 0;
 }

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -78,6 +80,26 @@ std::vector<collector::AgentView> look(const collector::Board& board) {
   return views;
 }
 
+Collected between(const std::vector<collector::AgentView>& before,
+                  const std::vector<collector::AgentView>& after) {
+  Collected made;
+  for (std::size_t i = 0; i < before.size(); ++i) add(before[i], after[i], made);
+  return made;
+}
+
+// Returns the metrics a second in the slowest second of so many.
+double slowestWithin(double seconds, const collector::Board& board) {
+  double slowest = std::numeric_limits<double>::infinity();
+  for (double left = seconds; left > 0; left -= 1) {
+    const auto before = look(board);
+    const Nanos begin = monotonicNow();
+    std::this_thread::sleep_for(std::chrono::duration<double>(std::min(left, 1.0)));
+    const auto after = look(board);
+    slowest = std::min(slowest, between(before, after).metrics / toSeconds(monotonicNow() - begin));
+  }
+  return slowest;
+}
+
 Nanos cpuOf(const Hosts& hosts) {
   Nanos sum = 0;
   for (const auto& host : hosts) sum += host->cpu();
@@ -99,13 +121,12 @@ Collected collectPages(const Shape& shape, double seconds, int hosts_count, int 
   const Nanos cpu = processCpu();
   const Nanos host_cpu = cpuOf(hosts);
   const Nanos begin = monotonicNow();
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  const auto after = look(board);
-  Collected made;
+  const double slowest = slowestWithin(seconds, board);
+  Collected made = between(before, look(board));
+  made.slowest = slowest;
   made.seconds = toSeconds(monotonicNow() - begin);
   made.collector_cpu = toSeconds(processCpu() - cpu);
   made.host_cpu = toSeconds(cpuOf(hosts) - host_cpu);
-  for (std::size_t i = 0; i < hosts.size(); ++i) add(before[i], after[i], made);
   return made;
 }
 

@@ -45,4 +45,17 @@ bool addReaders(Figures& figures, double seconds) {
   return true;
 }
 
+bool addSustained(Figures& figures, double seconds) {
+  if (!pinTo(2)) return false;
+  const Shape& shape = kShapes.back();
+  const Collected two = collectPages(shape, seconds, kHosts, 2);
+  pinTo(1);
+  const std::string row =
+      fmt::format("sustained | {} hosts, {} x {}, 2 readers on 2 cores for {:g} s | ", kHosts,
+                  shape.applications, shape.metrics, seconds);
+  addCosts(figures, row, two);
+  figures.add(row + "rate of the slowest second", "M metrics/s", two.slowest / 1e6);
+  return true;
+}
+
 }  // namespace pingloom::bench

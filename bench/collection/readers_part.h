@@ -9,5 +9,8 @@ namespace pingloom::bench {
 // two readers on two cores. Returns false if this process may not use two cores. It leaves the
 // process on one core.
 bool addReaders(Figures& figures, double seconds);
+// Adds two readers on two cores that read full pages for so long without a break, and how fast they
+// were in their slowest second. Returns and leaves the same.
+bool addSustained(Figures& figures, double seconds);
 
 }  // namespace pingloom::bench

@@ -13,6 +13,7 @@ struct Collected {
   double seconds = 0;
   double metrics = 0;  // values read and checked, or parsed
   double rounds = 0;   // rounds over all metrics of a host
+  double slowest = 0;  // metrics a second in the slowest second; only of pages
   double read_bytes = 0;
   double useful_bytes = 0;
   double host_cpu = 0;       // seconds of the processes that have the metrics and serve them

@@ -107,7 +107,7 @@ SECTIONS = [
             | {f"times faster than prometheus-cpp, counter, one for all threads | {n}": ">= 2"
                for n in ("1 thread", "2 threads")}),
     Section("pages_python", "bench/pages/update.py", "--runs 3", 120, full="--runs 9", targets=("pingloom-pages",)),
-    Section("collection", f"{BIN}/collection_bench", "--runs 1 --seconds 0.2", 600, full="--runs 5 --seconds 0.4",
+    Section("collection", f"{BIN}/collection_bench", "--runs 1 --seconds 0.2", 600, full="--runs 5 --seconds 0.4 --sustained 30",
             targets=("collection_bench",),
             goals={f"readers | 2 hosts, {shape}, 2 readers on 2 cores | times 1 reader on 1 core": ">= 1.8"
                    for shape in ("64 x 64", "64 x 504")}),
