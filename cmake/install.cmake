@@ -62,7 +62,8 @@ endfunction()
 pingloom_library(pages include/pingloom/page_format.h include/pingloom/pages.h include/pingloom/pages.hpp
                 include/pingloom/opentelemetry_cpp.hpp include/pingloom/pages_mirror.hpp
                 include/pingloom/prometheus_cpp.hpp include/pingloom/prometheus_cpp_collectable.hpp)
-pingloom_python(pages-python pingloom_pages_mirror.py pingloom_pages_opentelemetry.py pingloom_pages_prometheus.py)
+pingloom_python(pages-python pingloom_pages_library.py pingloom_pages_mirror.py pingloom_pages_opentelemetry.py
+                pingloom_pages_prometheus.py)
 install(DIRECTORY go/pingloompages DESTINATION ${CMAKE_INSTALL_DATADIR}/gocode/src/pingloom COMPONENT pages-dev
         PATTERN "*_test.go" EXCLUDE)
 pingloom_library(report include/pingloom/report.h include/pingloom/report.hpp)

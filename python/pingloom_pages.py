@@ -17,118 +17,25 @@ import atexit
 import bisect
 import contextlib
 import ctypes
-import ctypes.util
 import operator
 import os
 import threading
 import time
 import weakref
 
+import pingloom_pages_library as _library
+from pingloom_pages_library import Status
+
 __all__ = ["BoundedHistogram", "Counter", "Gauge", "Group", "Histogram", "Pages", "Status", "Summary"]
 
 _OK, _BAD_ARGUMENT, _CONFLICT, _NO_METRIC = 0, 1, 2, 9
 _EXEMPLARS = 2  # an option of a metric
+_slow, _fast = _library.slow, _library.fast
 
 # It is held while handles are made, removed or closed. A fork waits for it, so that it is free in the child.
 _making = threading.RLock()
 os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, after_in_child=_making.release)
 
-
-class _Label(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_char_p)]
-
-
-class _Shape(ctypes.Structure):
-    _fields_ = [("lowest", ctypes.c_uint8), ("highest", ctypes.c_uint8), ("precision", ctypes.c_uint8)]
-
-
-class _Slot(ctypes.Structure):  # a counter, gauge or group
-    _fields_ = [("slot", ctypes.c_void_p)]
-
-
-class _Slots(ctypes.Structure):  # a histogram
-    _fields_ = [("slots", ctypes.c_void_p), ("shape", _Shape)]
-
-
-class _Bounded(ctypes.Structure):  # a histogram with bounds of its own
-    _fields_ = [("slots", ctypes.c_void_p), ("bounds", ctypes.c_void_p), ("bound_count", ctypes.c_size_t)]
-
-
-class _Exemplars(ctypes.Structure):
-    _fields_ = [("slots", ctypes.c_void_p), ("count", ctypes.c_size_t)]
-
-
-class _Summary(ctypes.Structure):
-    _fields_ = [("slots", ctypes.c_void_p), ("quantile_count", ctypes.c_size_t)]
-
-
-class _Options(ctypes.Structure):
-    _fields_ = [("application", ctypes.c_char_p), ("labels", ctypes.POINTER(_Label)), ("label_count", ctypes.c_size_t),
-                ("socket", ctypes.c_char_p), ("on_error", ctypes.c_void_p), ("context", ctypes.c_void_p)]
-
-
-class _Metric(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("help", ctypes.c_char_p), ("labels", ctypes.POINTER(_Label)),
-                ("label_count", ctypes.c_size_t), ("group", ctypes.c_void_p), ("options", ctypes.c_uint),
-                ("shape", _Shape), ("unit", ctypes.c_double)]
-
-
-_HeartbeatCallback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-
-
-class Status(ctypes.Structure):
-    """What the agent knows of this process; the fields are those of pingloom_pages_status in pingloom/pages.h."""
-    _fields_ = [("connected", ctypes.c_int), ("owner", ctypes.c_uint64), ("pages", ctypes.c_uint32),
-                ("known_pages", ctypes.c_uint32), ("metrics", ctypes.c_uint32), ("known_metrics", ctypes.c_uint32),
-                ("refused", ctypes.c_uint64), ("error", ctypes.c_int), ("error_text", ctypes.c_char * 256)]
-
-
-def _load():
-    path = os.environ.get("PINGLOOM_PAGES_LIBRARY")
-    if not path:
-        path = ctypes.util.find_library("pingloom-pages") or "libpingloom-pages.so.0"
-    slow = ctypes.CDLL(path)  # calls release the interpreter's lock, because they may wait a little
-    fast = ctypes.PyDLL(path)  # calls keep the lock, which is faster: they never wait
-    pointer = ctypes.c_void_p
-    # The slow one makes a metric, and the fast one makes its handle inert.
-    for library in (slow, fast):
-        for name in ("shared_counter", "gauge", "shared_histogram", "exemplars"):
-            getattr(library, f"pingloom_{name}_make").argtypes = [pointer] * 3
-        for name in ("bounded_histogram", "summary"):
-            getattr(library, f"pingloom_{name}_make").argtypes = [pointer, pointer, pointer, ctypes.c_size_t, pointer]
-    for function, arguments, result in (
-            (slow.pingloom_pages_open, [pointer, pointer], ctypes.c_int),
-            (slow.pingloom_pages_close, [pointer], None),
-            (slow.pingloom_pages_get_status, [pointer, pointer], None),
-            (fast.pingloom_pages_keep_one_in, [pointer], ctypes.c_uint32),
-            (slow.pingloom_pages_on_heartbeat, [pointer, _HeartbeatCallback, pointer], None),
-            (slow.pingloom_error_text, [], ctypes.c_char_p),
-            (slow.pingloom_info_make, [pointer] * 2, ctypes.c_int),
-            (slow.pingloom_metric_remove, [pointer] * 2, ctypes.c_int),
-            (slow.pingloom_group_make, [pointer] * 2, ctypes.c_int),
-            (fast.pingloom_call_shared_counter_add, [pointer, ctypes.c_uint64], None),
-            (fast.pingloom_call_gauge_set, [pointer, ctypes.c_double], None),
-            (fast.pingloom_call_gauge_add, [pointer, ctypes.c_double], None),
-            (fast.pingloom_call_shared_histogram_observe, [pointer, ctypes.c_uint64], None),
-            (fast.pingloom_call_shared_counter_set, [pointer, ctypes.c_uint64], None),
-            (fast.pingloom_call_bounded_histogram_observe, [pointer, ctypes.c_double, ctypes.c_uint64], None),
-            (fast.pingloom_call_bounded_histogram_set, [pointer, pointer, ctypes.c_uint64], None),
-            (fast.pingloom_call_summary_set, [pointer, ctypes.c_uint64, ctypes.c_double, pointer], None),
-            (fast.pingloom_exemplar_put, [pointer, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_double, ctypes.c_uint64,
-                                          pointer, ctypes.c_size_t], ctypes.c_int),
-            (fast.pingloom_call_shared_counter_add_exemplar,
-             [pointer, pointer, ctypes.c_uint64, pointer, ctypes.c_size_t], ctypes.c_int),
-            (fast.pingloom_call_shared_histogram_observe_exemplar,
-             [pointer, pointer, ctypes.c_uint64, pointer, ctypes.c_size_t], ctypes.c_int),
-            (fast.pingloom_call_bounded_histogram_observe_exemplar,
-             [pointer, pointer, ctypes.c_double, ctypes.c_uint64, pointer, ctypes.c_size_t], ctypes.c_int),
-            (fast.pingloom_call_group_begin, [pointer], None),
-            (fast.pingloom_call_group_commit, [pointer], None)):
-        function.argtypes, function.restype = arguments, result
-    return slow, fast
-
-
-_slow, _fast = _load()
 # By the address of the pages: what their thread calls lives until they are closed, even if nobody holds them any more.
 _heartbeats = {}
 
@@ -136,7 +43,7 @@ _heartbeats = {}
 @atexit.register
 def _end_heartbeats():
     for pages in list(_heartbeats):
-        _slow.pingloom_pages_on_heartbeat(pages, _HeartbeatCallback(), None)
+        _slow.pingloom_pages_on_heartbeat(pages, _library.HeartbeatCallback(), None)
 
 
 def _labels(labels):
@@ -146,7 +53,7 @@ def _labels(labels):
             raise ValueError(f"label {name!r}: its {'name' if name is None else 'value'} is None; "
                              "give it a text, or leave the label out")
     items = [(str(name).encode(), str(value).encode()) for name, value in (labels or {}).items()]
-    return (_Label * len(items))(*items), len(items)
+    return (_library.Label * len(items))(*items), len(items)
 
 
 class _Handle:
@@ -167,7 +74,7 @@ class _ExemplarHandle(_Handle):
     """A metric that may have exemplars."""
 
     def __init__(self, pages, kind, make, metric):
-        self._exemplars = _Exemplars()
+        self._exemplars = _library.Exemplars()
         self._exemplars_ref = ctypes.byref(self._exemplars)
         with _making:
             super().__init__(pages, kind, make, metric)
@@ -296,7 +203,7 @@ class BoundedHistogram(_ExemplarHandle):
     def __init__(self, pages, metric, bounds, unit):
         self._bounds = (ctypes.c_double * len(bounds))(*bounds)
         self._unit = unit
-        super().__init__(pages, _Bounded, self._make_bounded, metric)
+        super().__init__(pages, _library.Bounded, self._make_bounded, metric)
 
     def _make_bounded(self, pages, metric, ref):
         return _slow.pingloom_bounded_histogram_make(pages, metric, self._bounds, len(self._bounds), ref)
@@ -333,7 +240,7 @@ class Summary(_Handle):
 
     def __init__(self, pages, metric, quantiles):
         self._quantiles = (ctypes.c_double * len(quantiles))(*quantiles)
-        super().__init__(pages, _Summary, self._make_summary, metric)
+        super().__init__(pages, _library.Summary, self._make_summary, metric)
 
     def _make_summary(self, pages, metric, ref):
         return _slow.pingloom_summary_make(pages, metric, self._quantiles, len(self._quantiles), ref)
@@ -350,7 +257,7 @@ class Group:
     """Metrics that are read together. Pass it to counter(), gauge() and histogram(); update them within update()."""
 
     def __init__(self, pages):
-        self._handle = _Slot()
+        self._handle = _library.Slot()
         self._ref = ctypes.byref(self._handle)
         with _making:
             pages._keep(self, _slow.pingloom_group_make(pages._pages, self._ref), None)
@@ -379,7 +286,7 @@ class Pages:
         self._handles = {}  # by name and labels, None for groups: weak sets
         self.last_error = ""
         array, count = _labels(labels)
-        options = _Options(application.encode() if application is not None else None, array, count,
+        options = _library.Options(application.encode() if application is not None else None, array, count,
                            os.fsencode(socket) if socket is not None else None, None, None)
         pages = ctypes.c_void_p()
         if _slow.pingloom_pages_open(ctypes.byref(options), ctypes.byref(pages)) != _OK:
@@ -390,19 +297,19 @@ class Pages:
         """The same name and labels give the same metric. Raises ValueError if they are invalid. If the agent has no
         page for the metric, or its group has no room, it counts where nobody reads, and last_error says why. `unit` is
         the worth of 1: with 1e-9 a counter of seconds is given nanoseconds. With `exemplars` it has room for one."""
-        return Counter(self, _Slot, _slow.pingloom_shared_counter_make,
+        return Counter(self, _library.Slot, _slow.pingloom_shared_counter_make,
                        self._metric(name, help, labels, group, unit=unit, exemplars=exemplars))
 
     def gauge(self, name, help="", labels=None, group=None):
-        return Gauge(self, _Slot, _slow.pingloom_gauge_make, self._metric(name, help, labels, group))
+        return Gauge(self, _library.Slot, _slow.pingloom_gauge_make, self._metric(name, help, labels, group))
 
     def histogram(self, name, help="", labels=None, group=None, unit=1e-9, shape=(10, 34, 2),
                   exemplars=False):
         """`unit` is the smallest difference that the histogram resolves. The buckets go from unit * 2**shape[0] to
         unit * 2**shape[1], with 2**shape[2] of them per doubling. The default is 1 us to 17 s. With `exemplars` it
         has room for four: one for each quarter of its buckets."""
-        metric = self._metric(name, help, labels, group, _Shape(*shape), unit, exemplars)
-        return Histogram(self, _Slots, _slow.pingloom_shared_histogram_make, metric, unit)
+        metric = self._metric(name, help, labels, group, _library.Shape(*shape), unit, exemplars)
+        return Histogram(self, _library.Slots, _slow.pingloom_shared_histogram_make, metric, unit)
 
     def bounded_histogram(self, name, bounds, help="", labels=None, group=None, unit=1e-9, exemplars=False):
         """`bounds` are the upper bounds of its buckets, 1 to 502 and ascending, in the unit of the name. `unit` is the
@@ -444,8 +351,8 @@ class Pages:
             return  # they are closed
         self._callback = callback
         # The library is given the same object for as long as the pages are open.
-        called = _heartbeats.setdefault(self._pages.value, _HeartbeatCallback(self._call_back))
-        _slow.pingloom_pages_on_heartbeat(self._pages, _HeartbeatCallback() if callback is None else called, None)
+        called = _heartbeats.setdefault(self._pages.value, _library.HeartbeatCallback(self._call_back))
+        _slow.pingloom_pages_on_heartbeat(self._pages, _library.HeartbeatCallback() if callback is None else called, None)
 
     def _call_back(self, _):
         callback = self._callback
@@ -481,10 +388,10 @@ class Pages:
     def __exit__(self, *_):
         self.close()
 
-    def _metric(self, name, help_text, labels, group, shape=_Shape(), unit=1.0, exemplars=False):
+    def _metric(self, name, help_text, labels, group, shape=_library.Shape(), unit=1.0, exemplars=False):
         array, count = _labels(labels)
         options = _EXEMPLARS if exemplars else 0
-        metric = _Metric(name.encode(), help_text.encode(), array, count, None, options, shape, unit)
+        metric = _library.Metric(name.encode(), help_text.encode(), array, count, None, options, shape, unit)
         metric.key = (metric.name, frozenset((label.name, label.value) for label in array))
         if group is not None:
             metric.group = ctypes.cast(group._ref, ctypes.c_void_p)

@@ -11,6 +11,7 @@ import unittest.mock
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 import pingloom_pages  # noqa: E402
+import pingloom_pages_library  # noqa: E402
 import pingloom_pages_mirror  # noqa: E402
 
 Exemplar = collections.namedtuple("Exemplar", ("labels", "value", "timestamp"))
@@ -33,7 +34,7 @@ class Mirror(unittest.TestCase):
         handle = self.mirror._metric("counter", name, {}, lambda: self.fail("it is not there"))
         if handle is None or handle not in self.pages._handles.get((name.encode(), frozenset()), ()):
             return None
-        inert = pingloom_pages._Slot()
+        inert = pingloom_pages_library.Slot()
         pingloom_pages._fast.pingloom_shared_counter_make(None, None, ctypes.byref(inert))
         if handle._handle.slot == inert.slot:
             return None
