@@ -17,6 +17,7 @@ import atexit
 import bisect
 import contextlib
 import ctypes
+import math
 import operator
 import os
 import threading
@@ -26,7 +27,7 @@ import weakref
 import pingloom_pages_library as _library
 from pingloom_pages_library import Status
 
-__all__ = ["BoundedHistogram", "Counter", "Gauge", "Group", "Histogram", "Pages", "Status", "Summary"]
+__all__ = ["BoundedHistogram", "Counter", "FractionCounter", "Gauge", "Group", "Histogram", "Pages", "Status", "Summary"]
 
 _OK, _BAD_ARGUMENT, _CONFLICT, _NO_METRIC = 0, 1, 2, 9
 _EXEMPLARS = 2  # an option of a metric
@@ -119,7 +120,7 @@ def _whole(n):
         whole = operator.index(n)
     except TypeError:
         raise TypeError(f"a counter counts whole numbers, not {n!r}: count in a smaller unit "
-                        "(milliseconds, not seconds), or use a gauge") from None
+                        "(milliseconds, not seconds), or use fraction_counter") from None
     if whole < 0:
         raise ValueError(f"a counter only grows, so it cannot add {whole}: use a gauge for values that fall")
     if whole > _LARGEST:
@@ -152,6 +153,47 @@ class Counter(_ExemplarHandle):
         self._put(0, 1, n, labels, seconds)
 
 
+def _fraction(n):
+    """Returns a number that a fraction counter takes, or explains why it takes none."""
+    try:
+        finite = math.isfinite(n)
+    except TypeError:
+        raise TypeError(f"a fraction counter counts numbers, not {n!r}") from None
+    except OverflowError:  # a whole number beyond all doubles
+        finite = False
+    if not finite:
+        raise ValueError(f"a fraction counter counts finite numbers, not {n}: leave this one out")
+    if n < 0:
+        raise ValueError(f"a counter only grows, so it cannot add {n}: use a gauge for values that fall")
+    return n
+
+
+class FractionCounter(_ExemplarHandle):
+    """A counter of joules or euros: of numbers with fractions. It is a double, which is exact up to 2**53."""
+    _inert = _fast.pingloom_fraction_counter_make
+    _update = _fast.pingloom_call_fraction_counter_add
+    _update_with = _fast.pingloom_call_fraction_counter_add_exemplar
+    _set = _fast.pingloom_call_fraction_counter_set
+
+    def add(self, n=1, exemplar=None):
+        """`n` is a finite number and not negative. Raises TypeError or ValueError otherwise. `exemplar` is as in
+        Counter.add()."""
+        if n.__class__ is not float or not 0 <= n < math.inf:
+            n = _fraction(n)
+        if exemplar is None:
+            self._update(self._ref, n)
+        else:
+            _with_exemplar(self._update_with, self._ref, self._exemplars_ref, n, exemplar)
+
+    def set(self, value):
+        """Sets it to a number that is counted elsewhere and never falls."""
+        self._set(self._ref, _fraction(value))
+
+    def put_exemplar(self, n, labels, seconds=None):
+        """Keeps the exemplar of something counted elsewhere, at a time in seconds since 1970, or now."""
+        self._put(0, 1, n, labels, seconds)
+
+
 class Gauge(_Handle):
     _inert = _fast.pingloom_gauge_make
     _set = _fast.pingloom_call_gauge_set
@@ -162,6 +204,21 @@ class Gauge(_Handle):
 
     def add(self, difference):
         self._add(self._ref, difference)
+
+
+class _ScaledGauge(Gauge):
+    """A gauge that is given its values in units. Those without a unit do not pay for the multiplication."""
+    _inert = _fast.pingloom_scaled_gauge_make
+
+    def __init__(self, pages, metric):
+        super().__init__(pages, _library.ScaledGauge, _slow.pingloom_scaled_gauge_make, metric)
+        self._unit = self._handle.unit
+
+    def set(self, value):
+        self._set(self._ref, value * self._unit)
+
+    def add(self, difference):
+        self._add(self._ref, difference * self._unit)
 
 
 class Histogram(_ExemplarHandle):
@@ -254,7 +311,7 @@ class Summary(_Handle):
 
 
 class Group:
-    """Metrics that are read together. Pass it to counter(), gauge() and histogram(); update them within update()."""
+    """Metrics that are read together. Pass it to counter(), gauge() and others; update them within update()."""
 
     def __init__(self, pages):
         self._handle = _library.Slot()
@@ -300,8 +357,17 @@ class Pages:
         return Counter(self, _library.Slot, _slow.pingloom_shared_counter_make,
                        self._metric(name, help, labels, group, unit=unit, exemplars=exemplars))
 
-    def gauge(self, name, help="", labels=None, group=None):
-        return Gauge(self, _library.Slot, _slow.pingloom_gauge_make, self._metric(name, help, labels, group))
+    def fraction_counter(self, name, help="", labels=None, group=None, exemplars=False):
+        """Like counter(), for numbers with fractions. Count whole numbers with counter(), and time in nanoseconds, too."""
+        return FractionCounter(self, _library.Slot, _slow.pingloom_fraction_counter_make,
+                               self._metric(name, help, labels, group, exemplars=exemplars))
+
+    def gauge(self, name, help="", labels=None, group=None, unit=1.0):
+        """`unit` is the worth of 1 in the unit of the name: with 0.001 a gauge of seconds is given milliseconds."""
+        metric = self._metric(name, help, labels, group, unit=unit)
+        if unit == 1:
+            return Gauge(self, _library.Slot, _slow.pingloom_gauge_make, metric)
+        return _ScaledGauge(self, metric)
 
     def histogram(self, name, help="", labels=None, group=None, unit=1e-9, shape=(10, 34, 2),
                   exemplars=False):

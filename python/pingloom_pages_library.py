@@ -17,6 +17,10 @@ class Slot(ctypes.Structure):  # a counter, gauge or group
     _fields_ = [("slot", ctypes.c_void_p)]
 
 
+class ScaledGauge(ctypes.Structure):
+    _fields_ = [("gauge", Slot), ("unit", ctypes.c_double)]
+
+
 class Slots(ctypes.Structure):  # a histogram
     _fields_ = [("slots", ctypes.c_void_p), ("shape", Shape)]
 
