@@ -1,8 +1,8 @@
 """Copies metrics that another library counts into metric pages, round by round. The bridges from Prometheus' and
 OpenTelemetry's libraries use it.
 
-Fractions are kept in steps of 1e-9 in names with `_seconds`, of 1 in names with `_bytes`, and of 1e-6 otherwise. What a
-page cannot hold saturates. One thread at a time.
+Counters are fraction counters. The sum of a histogram is kept in steps of 1e-9 in names with `_seconds`, of 1 in names
+with `_bytes`, and of 1e-6 otherwise, and saturates at 2^64 of them. One thread at a time.
 """
 
 import math
@@ -14,7 +14,6 @@ _ROOMS = 16  # metrics that are made again in one round to have room for exempla
 _REST = 65  # seconds; the slots of metrics that were removed are free after 60
 _AHEAD = 60  # seconds; what is further ahead of the clock was there before the clock was set back
 _NEVER = -1  # before any exemplar
-_LARGEST = 2**64 - 1
 _FAILED = object()  # instead of a metric that could not be made
 
 
@@ -22,13 +21,6 @@ def _unit(name):
     if "_seconds" in name:
         return 1e-9
     return 1.0 if "_bytes" in name else 1e-6
-
-
-def _units(value, unit):
-    units = value / unit
-    if not units > 0:  # NaN, too
-        return 0
-    return _LARGEST if units >= _LARGEST else round(units)
 
 
 class Mirror:
@@ -65,12 +57,15 @@ class Mirror:
 
     def counter(self, name, help_text, labels, value, exemplar=None):
         """`exemplar` has labels, a value, and a timestamp in seconds, which may be None."""
-        unit = _unit(name)
-        made = self._metric("counter", name, labels, lambda **room: self.pages.counter(
-            name, help_text, labels, unit=unit, **room), exemplar is not None)
-        if made is not None:
-            made.set(_units(value, unit))
-            self._put("counter", name, labels, made, [exemplar] if exemplar else [], 1 / unit)
+        made = self._metric("counter", name, labels, lambda **room: self.pages.fraction_counter(
+            name, help_text, labels, **room), exemplar is not None)
+        if made is None:
+            return
+        try:
+            made.set(value)
+        except ValueError as error:  # it is negative or NaN
+            self.errors[name] = str(error)
+        self._put("counter", name, labels, made, [exemplar] if exemplar else [])
 
     def gauge(self, name, help_text, labels, value):
         made = self._metric("gauge", name, labels, lambda: self.pages.gauge(name, help_text, labels))
@@ -107,7 +102,7 @@ class Mirror:
         """Keeps the metrics of a family that could not be copied as they are."""
         self._seen.update(key for key in self._metrics if key[1] == family or key[1].startswith(family + "_"))
 
-    def _put(self, kind, name, labels, made, exemplars, scale=1):
+    def _put(self, kind, name, labels, made, exemplars):
         """Gives a metric the exemplars that are later than those it has, in their order."""
         if not exemplars:
             return
@@ -126,7 +121,7 @@ class Mirror:
             if exemplar.timestamp is not None and when(exemplar) <= latest:
                 continue
             try:
-                made.put_exemplar(exemplar.value * scale, exemplar.labels, exemplar.timestamp)
+                made.put_exemplar(exemplar.value, exemplar.labels, exemplar.timestamp)
             except ValueError as error:  # it is longer than a page's may be
                 self.errors[name] = str(error)
             if exemplar.timestamp is not None:

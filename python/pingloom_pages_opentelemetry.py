@@ -6,7 +6,7 @@
 Names become Prometheus' as OpenTelemetry's specification has it: other characters become underscores, units are
 written out at the end (`s` is `_seconds`), and monotonic sums end with `_total`. Attributes become labels. Of the
 resource's, those in OTEL_RESOURCE_ATTRIBUTES do, too; give what else is needed as `labels`. Histograms keep their bounds.
-pingloom_pages_mirror says how fractions are kept. Exemplars that belong to a trace are kept with its ids. Exponential
+pingloom_pages_mirror says how values are kept. Exemplars that belong to a trace are kept with its ids. Exponential
 histograms and deltas are left out and told in `errors`.
 """
 

@@ -5,7 +5,7 @@
 
 That is all an application changes. A thread copies the registry into pages every second, and the application's own
 updates stay as they are. Counters and histograms keep their names, labels, buckets and exemplars (pingloom_pages_mirror
-says how fractions are kept), and summaries their quantiles, if they have any. `_created` times are left out.
+says how values are kept), and summaries their quantiles, if they have any. `_created` times are left out.
 """
 
 import threading

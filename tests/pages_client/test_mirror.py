@@ -2,6 +2,7 @@
 
 import collections
 import ctypes
+import math
 import pathlib
 import sys
 import time
@@ -35,10 +36,10 @@ class Mirror(unittest.TestCase):
         if handle is None or handle not in self.pages._handles.get((name.encode(), frozenset()), ()):
             return None
         inert = pingloom_pages_library.Slot()
-        pingloom_pages._fast.pingloom_shared_counter_make(None, None, ctypes.byref(inert))
+        pingloom_pages._fast.pingloom_fraction_counter_make(None, None, ctypes.byref(inert))
         if handle._handle.slot == inert.slot:
             return None
-        return ctypes.c_uint64.from_address(handle._handle.slot).value / 1e6
+        return ctypes.c_double.from_address(handle._handle.slot).value
 
     def fill(self, bounds):
         """Fills pages with histograms of so many bounds until there are none left."""
@@ -59,7 +60,7 @@ class Mirror(unittest.TestCase):
         self.assertIn("a_total", self.mirror.errors)
 
     def test_what_had_no_page_is_tried_again_after_the_slots_rest(self):
-        make, full, tries = self.pages.counter, True, []
+        make, full, tries = self.pages.fraction_counter, True, []
 
         def counter(*arguments, **more):
             tries.append(more.get("exemplars", False))
@@ -69,7 +70,7 @@ class Mirror(unittest.TestCase):
                 self.pages.last_error = "there are no more pages"
             return made
 
-        with unittest.mock.patch.object(self.pages, "counter", counter), \
+        with unittest.mock.patch.object(self.pages, "fraction_counter", counter), \
                 unittest.mock.patch.object(pingloom_pages_mirror.time, "monotonic", lambda: now):
             now = 1000
             for _ in range(3):
@@ -89,6 +90,16 @@ class Mirror(unittest.TestCase):
             self.round(5)
             self.assertEqual((self.value(), len(tries)), (5, 3))
 
+    def test_a_counter_that_is_none_is_told_and_keeps_its_value(self):
+        self.round(1.5)
+        for wrong in (-1, math.nan, math.inf):
+            self.mirror.errors.clear()
+            self.round(wrong)
+            self.assertEqual(self.value(), 1.5)
+            self.assertIn("a_total", self.mirror.errors)
+        self.round(2.25)
+        self.assertEqual(self.value(), 2.25)
+
     def test_few_metrics_are_made_again_in_a_round(self):
         names = [f"m{i}_total" for i in range(40)]
         self.round(1, names=names)
@@ -100,7 +111,7 @@ class Mirror(unittest.TestCase):
     def test_pages_that_are_full_cost_one_metric_at_most(self):
         names = [f"m{i}_total" for i in range(40)]
         self.round(1, names=names)
-        make = self.pages.counter
+        make = self.pages.fraction_counter
 
         def counter(*arguments, **more):
             made = make(*arguments, **more)
@@ -108,7 +119,7 @@ class Mirror(unittest.TestCase):
             self.pages.last_error = "there are no more pages"
             return made
 
-        with unittest.mock.patch.object(self.pages, "counter", counter):
+        with unittest.mock.patch.object(self.pages, "fraction_counter", counter):
             for value in (2, 3, 4):
                 self.round(value, Exemplar({"trace_id": "a"}, 1, time.time()), names)
                 values = [self.value(name) for name in names]

@@ -54,13 +54,14 @@ class OpenTelemetry(unittest.TestCase):
 
         owner = self.export(*metrics(41, 0.25), known=4)
         self.assertEqual({name: metric[3] for name, metric in owner.metrics.items()},
-                         {"jobs_done_total": 1, "queue_depth": 2, "cpu_load_percent": 2, "http_server_duration_seconds": 3})
-        self.assertEqual(owner.slot("jobs_done_total"), 41_000_000)
+                         {"jobs_done_total": 2, "queue_depth": 2, "cpu_load_percent": 2, "http_server_duration_seconds": 3})
+        self.assertEqual(owner.slot("jobs_done_total", kind="d"), 41)
+        self.assertEqual(owner.definitions["jobs_done_total"][1], 1 | 8, "a gauge that is a counter with fractions")
         self.assertEqual(owner.slot("queue_depth", kind="d"), -3)
         self.assertEqual(owner.slot("cpu_load_percent", kind="d"), 2.5)
         self.assertEqual([owner.slot("http_server_duration_seconds", i) for i in range(4)], [250_000_000, 1, 2, 0])
         self.export(*metrics(41.5, 0.5), known=4)
-        self.assertEqual(owner.slot("jobs_done_total"), 41_500_000)
+        self.assertEqual(owner.slot("jobs_done_total", kind="d"), 41.5)
         self.assertEqual(owner.slot("http_server_duration_seconds"), 500_000_000)
         self.assertEqual(self.exporter.errors, {})
         self.export(known=4)
@@ -84,7 +85,7 @@ class OpenTelemetry(unittest.TestCase):
         def raw(name, slot):
             return struct.pack("<16Q", *(owner.slot(name, slot + i) for i in range(16)))
 
-        for name, slot, value, at, trace in (("jobs_total", 1, 0.05 * 1e6, 2, "ab"), ("took_seconds", 4 + 16, 0.05, 2, "ab"),
+        for name, slot, value, at, trace in (("jobs_total", 1, 0.05, 2, "ab"), ("took_seconds", 4 + 16, 0.05, 2, "ab"),
                                              ("took_seconds", 4 + 2 * 16, 7, 1, "ef")):
             self.assertEqual(struct.unpack_from("<Qd", raw(name, slot), 16), (at * 1_000_000_000, value), name)
             self.assertIn(b"\x08trace_id\x20" + trace.rjust(32, "0").encode(), raw(name, slot))
