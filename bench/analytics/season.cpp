@@ -146,16 +146,17 @@ void run(const WeeksShape& shape, std::uint64_t seed, std::size_t runs, bool sea
 }
 
 void add(const std::string& what, const Found& found, Figures& figures) {
-  const std::string row = "weeks | " + what + " | ";
+  const auto figure = [&](const std::string& name, const char* unit, double value) {
+    figures.add(name + " | " + what, unit, value);
+  };
   const auto count = [&](const char* name, std::size_t value) {
-    figures.add(row + name, "", static_cast<double>(value));
+    figure(name, "", static_cast<double>(value));
   };
   count("slow drops", found.drops);
-  count("found", found.found);
+  count("slow drops found", found.found);
   const double delay = quantileOf(found.delays, 0.5);
-  if (std::isfinite(delay)) figures.add(row + "delay p50", "s", delay);
-  figures.add(row + "false alarms a quiet hour", "",
-              static_cast<double>(found.others) / found.quiet_hours);
+  if (std::isfinite(delay)) figure("delay p50", "s", delay);
+  figure("false alarms a quiet hour", "", static_cast<double>(found.others) / found.quiet_hours);
   count("false alarms of the season itself", found.of_season);
   count("nights with an anomaly of the load at the job, the first three", found.first_nights);
   count("nights with an anomaly of the load at the job, later", found.later_nights);
@@ -163,7 +164,7 @@ void add(const std::string& what, const Found& found, Figures& figures) {
   count("alarms on the first two weekends", found.first_weekends);
   count("alarms on later weekends", found.later_weekends);
   count("alarms on the holiday", found.holidays);
-  figures.add(row + "anomalous on the holiday", "h", found.holiday_hours);
+  figure("anomalous on the holiday", "h", found.holiday_hours);
 }
 
 }  // namespace

@@ -199,6 +199,8 @@ SECTIONS = [
                    **{f"stationary histograms | {count} | false alarms": "<= 0" for count in (1, 4)}}),
     Section("analytics_peers", f"{BIN}/analytics_peers", "--runs 1", 300, full="--runs 4", targets=("analytics_peers",),
             goals={"recall": ">= 1", "longest delay of all runs": "<= 150", "false alarms an hour": "<= 0.3"}),
+    Section("analytics_season", f"{BIN}/analytics_season", "--runs 1 --days 7", 900, full="--runs 2",
+            targets=("analytics_season",)),
     Section("analytics_tracing", f"{BIN}/analytics_tracing", "--runs 1 --hours 2", 600, full="--runs 3",
             targets=("analytics_tracing",)),
 ]
