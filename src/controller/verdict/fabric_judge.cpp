@@ -18,6 +18,8 @@ using localise::Observation;
 
 // A delay is a component's if it is so many times what the delays of the other flows scatter by.
 constexpr double kScatter = 3;
+// A delay from here on is a component's however they scatter, because another fault may be why.
+constexpr double kBeyondScatter = 50'000;  // nanoseconds
 
 // The routers that a flow and its answers pass, as one number.
 std::uint64_t routeOf(const TracedPath& path, const TracedPath* back) {
@@ -156,7 +158,8 @@ FabricReport FabricJudge::judge(const Evidence& evidence) {
 // fabric may seem slower by chance.
 bool FabricJudge::standsOut(ComponentId component, const Symptom& delay) const {
   const auto [excess, scatter] = delayBy(component, delay);
-  return excess >= std::max(FlowBaseline::kLeastExcess, kScatter * scatter);
+  return excess >=
+         std::max(FlowBaseline::kLeastExcess, std::min(kBeyondScatter, kScatter * scatter));
 }
 
 FabricJudge::Accused FabricJudge::explain(const Symptom& symptom,

@@ -426,6 +426,16 @@ TEST_F(FabricJudgeTest, AccusesNobodyWhileFlowsScatterMore) {
               ElementsAre("switch leaf2"));
 }
 
+TEST_F(FabricJudgeTest, NamesTwoPartsThatDelayAtOnce) {
+  learn();
+  EXPECT_THAT(slowCulprits([](auto from, auto to, auto path) {
+                const bool leaf = leafOf(from) == 3 || leafOf(to) == 3;
+                const bool spine = leafOf(from) != leafOf(to) && spineOf(from, to, path) == 0;
+                return (leaf ? 100'000 : 0) + (spine ? 100'000 : 0);
+              }),
+              testing::UnorderedElementsAre("switch spine0", "switch leaf3"));
+}
+
 TEST_F(FabricJudgeTest, LeavesASlowHostToOthers) {
   learn();
   EXPECT_THAT(
