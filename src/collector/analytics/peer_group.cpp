@@ -111,7 +111,11 @@ void PeerGroup::judge(std::span<Replica* const> replicas, std::uint32_t relearn_
     replica->verdict_.score = 0;
     replica->verdict_.top_count = 0;
     const double young = std::max<double>(kYoung, replica->settings_.memory);
-    if (replica->samples_ >= young) judged_.push_back(replica);
+    if (replica->samples_ >= young) {
+      judged_.push_back(replica);
+    } else {
+      replica->leave();
+    }
   }
   if (judged_.size() < PeerSettings::kMinReplicas) {
     for (Replica* replica : replicas) replica->leave();

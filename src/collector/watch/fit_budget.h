@@ -1,6 +1,7 @@
 // The time that fits of models may take: kShare of each interval. A slice that has begun is
 // finished, and what it takes beyond the budget is missing from those of the next intervals. So the
-// share holds however long a slice takes. One thread; the caller's clock.
+// share holds however long a slice takes. The clock is the caller's and counts what its thread uses
+// of a processor. One thread.
 #pragma once
 
 #include <algorithm>

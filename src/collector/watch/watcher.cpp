@@ -1,6 +1,7 @@
 #include "collector/watch/watcher.h"
 
 #include <pthread.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +14,13 @@
 
 namespace pingloom::collector {
 namespace {
+
+// What this thread has used of a processor. Waiting for a lock does not count.
+Nanos threadCpu() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return Nanos{used.tv_sec} * kSecond + used.tv_nsec;
+}
 
 std::map<std::uint64_t, PagesOfOwner> pagesByOwner(const AgentView& agent) {
   std::map<std::uint64_t, PagesOfOwner> owners;
@@ -129,7 +137,7 @@ void Watcher::fitModels() {
     const std::lock_guard lock(mutex_);
     return settings_.interval;
   }();
-  fit_budget_.spend(interval, monotonicNow, [this] { return fitSlice(); });
+  fit_budget_.spend(interval, threadCpu, [this] { return fitSlice(); });
 }
 
 // Returns whether a model was fitted. The mutex is held for one slice at a time.

@@ -249,6 +249,18 @@ TEST(PeerGroup, anAnomalyEndsByNewSettingsThatAllowIt) {
   EXPECT_LT(replicas.stepsUntilAnomalous(3, 10), 10) << "nothing has to be learned again";
 }
 
+TEST(PeerGroup, anAnomalyEndsWhereALongerMemoryHasNotSeenEnough) {
+  Replicas replicas(16);
+  replicas.slowDown(3, 1.4);
+  ASSERT_LT(replicas.stepsUntilAnomalous(3, 150), 150);
+  PeerSettings longer;
+  longer.memory = 3000;
+  replicas.set(3, longer);
+  replicas.step();
+  EXPECT_FALSE(replicas.verdict(3).judged);
+  EXPECT_FALSE(replicas.verdict(3).anomalous);
+}
+
 TEST(PeerGroup, moreSamplesHaveToBeUnusualIfTheSettingsSaySo) {
   PeerSettings slow;
   slow.hysteresis = {.raise = 64, .window = 64};
