@@ -77,6 +77,8 @@ const (
 	flagBounds    = 2
 	flagExemplars = 4
 	flagFractions = 8 // the gauge is a counter: its value only grows
+	// With flagFractions, instead of flagExemplars, which older agents refuse for a gauge.
+	flagFractionsExemplars = 16
 )
 
 type label struct{ name, value string }
@@ -304,7 +306,9 @@ func (d *definition) encode() []byte {
 	if d.bounds != nil {
 		flags |= flagBounds
 	}
-	if d.exemplars > 0 {
+	if d.exemplars > 0 && d.kind == kindFractionCounter {
+		flags |= flagFractionsExemplars
+	} else if d.exemplars > 0 {
 		flags |= flagExemplars
 	}
 	out := []byte{byte(kind), flags}

@@ -37,7 +37,7 @@ func TestAFractionCounterIsAGaugeWithAFlag(test *testing.T) {
 	defined := agent.of(typeDefine)
 	for i, wanted := range [][]byte{
 		append([]byte{2, 8, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 18}, "busy_seconds_total\x05\x00Busy."...),
-		append([]byte{2, 8 | 4, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 18}, "idle_seconds_total\x00\x00"...),
+		append([]byte{2, 8 | 16, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 18}, "idle_seconds_total\x00\x00"...),
 		append([]byte{2, 0, 18, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 13}, "depth_seconds\x00\x00"...),
 	} {
 		if !bytes.Equal(defined[i].body, wanted) {

@@ -129,8 +129,8 @@ struct pingloom_metric {
    * nanoseconds. */
   struct pingloom_histogram_shape shape;
   /* Counters, histograms and scaled gauges: the worth of 1 in the name's unit, 1e-9 for
-   * ..._seconds. It is 1e-30 to 1e30, and 0 means 1. Other gauges and fraction counters hold
-   * doubles in the name's unit, so theirs is 1. */
+   * ..._seconds. It is 1e-30 to 1e30, and 0 means 1. That of a fraction counter is 1, because it
+   * holds doubles in the name's unit, and that of a plain gauge is ignored. */
   double unit;
 };
 
@@ -183,7 +183,7 @@ PINGLOOM_API int pingloom_shared_counter_make(pingloom_pages* pages,
                                               const struct pingloom_metric* metric,
                                               pingloom_shared_counter* counter);
 /* A counter whose values may have fractions: a double, which is exact up to 2^53. An agent or
- * collector that is too old for it shows it as a gauge, and refuses it with exemplars. */
+ * collector that is too old for it shows it as a gauge without exemplars. */
 PINGLOOM_API int pingloom_fraction_counter_make(pingloom_pages* pages,
                                                 const struct pingloom_metric* metric,
                                                 pingloom_fraction_counter* counter);
@@ -370,7 +370,9 @@ static inline int pingloom_fraction_counter_add_exemplar(pingloom_fraction_count
                                                          const struct pingloom_label* labels,
                                                          size_t label_count) {
   pingloom_fraction_counter_add(counter, n);
-  return pingloom_exemplar_put(&exemplars, 0, 1, n, 0, labels, label_count);
+  /* No exemplar is kept of what was not added. */
+  return pingloom_exemplar_put(&exemplars, 0, 1, n > 0 ? n : __builtin_nan(""), 0, labels,
+                               label_count);
 }
 static inline int pingloom_shaped_exemplar_put_(struct pingloom_histogram_shape shape,
                                                 const pingloom_exemplars* exemplars, uint64_t value,

@@ -49,9 +49,10 @@ std::size_t stepOf(const pages::Metric& metric, bool exact) {
   return exact || metric.bounded() ? 1 : std::size_t{1} << metric.shape.precision;
 }
 
-// Tells whether the slot of a counter holds one: formats have no total below 0, and no NaN.
-bool isTotal(const pages::Metric& metric, std::uint64_t slot) {
-  return !metric.fractions || std::bit_cast<double>(slot) >= 0;
+// Tells whether the metric has a value that can be shown: formats have no total below 0, and no
+// NaN.
+bool isShown(const PageView& page, const pages::Metric& metric) {
+  return !metric.fractions || std::bit_cast<double>(page.values[metric.first_slot]) >= 0;
 }
 
 MetricValue counterValue(const pages::Metric& metric, std::uint64_t slot) {
@@ -66,7 +67,6 @@ void addSamples(MetricsWriter& out, const LabelText& labels, const PageView& pag
   const std::uint64_t* slots = page.values.data() + metric.first_slot;
   switch (metric.kind) {
     case PINGLOOM_COUNTER: {
-      if (!isTotal(metric, slots[0])) return;
       const MetricValue value = counterValue(metric, slots[0]);
       if (exemplars.empty()) return out.sample(value, labels);
       return out.sample(value, labels, exemplars.front());
@@ -150,6 +150,7 @@ void Exposition::addMetric(const LabelText& labels, const PageView& page, std::s
     ++counters_.conflicts;
     return;
   }
+  if (!isShown(page, metric)) return;
   Family& family = familyOf(name, metric.help);
   if (!family.series.insert(labels.text()).second) {
     ++counters_.duplicates;

@@ -47,8 +47,10 @@ Json summaryJson(const MetricSummary& summary) {
 
 Json valueJson(const PageView& page, const pages::Metric& metric) {
   const std::uint64_t* slots = page.values.data() + metric.first_slot;
-  if (metric.kind == PINGLOOM_GAUGE || metric.fractions) {
-    return finiteOrNull(std::bit_cast<double>(slots[0]));
+  if (metric.kind == PINGLOOM_GAUGE) return finiteOrNull(std::bit_cast<double>(slots[0]));
+  if (metric.fractions) {
+    const auto total = std::bit_cast<double>(slots[0]);
+    return total >= 0 ? finiteOrNull(total) : Json(nullptr);
   }
   if (metric.kind == PINGLOOM_COUNTER) {
     if (metric.unit == 1) return slots[0];

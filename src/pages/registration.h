@@ -83,6 +83,8 @@ enum MetricFlag : std::uint8_t {
   // A gauge that is a counter: its double only grows. Readers that do not know the flag show it as
   // a gauge, with the same value.
   kFractions = 8,
+  // With kFractions, instead of kExemplars: readers that know neither refuse a gauge with those.
+  kFractionsExemplars = 16,
 };
 // The sum and the last bucket, which has no bound, take a slot each.
 constexpr std::size_t kMaxBounds = 502;

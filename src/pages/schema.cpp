@@ -150,9 +150,9 @@ std::optional<Metric> readMetric(Bytes& bytes) {
   metric.kind = static_cast<pingloom_metric_kind>(kind);
   const auto flags = bytes.number<std::uint8_t>();
   metric.shared_writers = (flags & kSharedWriters) != 0;
-  metric.exemplars = (flags & kExemplars) != 0;
   metric.fractions = kind == PINGLOOM_GAUGE && (flags & kFractions) != 0;
   if (metric.fractions) metric.kind = PINGLOOM_COUNTER;
+  metric.exemplars = (flags & (metric.fractions ? kFractionsExemplars : kExemplars)) != 0;
   metric.first_slot = bytes.number<std::uint16_t>();
   metric.slots = bytes.number<std::uint16_t>();
   metric.shape.lowest = bytes.number<std::uint8_t>();
@@ -163,7 +163,7 @@ std::optional<Metric> readMetric(Bytes& bytes) {
   metric.name = bytes.string();
   metric.help = bytes.string<std::uint16_t>();
   if (!bytes.good() || !isMetricName(metric.name) || metric.help.size() > kMaxHelpBytes ||
-      !isText(metric.help) || !isUnit(metric.unit) ||
+      !isText(metric.help) || !isUnit(metric.unit) || (metric.fractions && metric.unit != 1) ||
       metric.first_slot + metric.allSlots() > PINGLOOM_PAGE_SLOTS ||
       (metric.exemplars && exemplarPlaces(metric.kind) == 0)) {
     return std::nullopt;

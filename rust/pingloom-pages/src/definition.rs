@@ -16,6 +16,7 @@ const SHARED_WRITERS: u8 = 1;
 const BOUNDS: u8 = 2;
 const EXEMPLARS: u8 = 4;
 const FRACTIONS: u8 = 8; // the gauge is a counter: its value only grows
+const FRACTIONS_EXEMPLARS: u8 = 16; // older agents refuse a gauge with EXEMPLARS
 
 pub type Labels = Vec<(String, String)>;
 
@@ -297,11 +298,12 @@ impl Definition {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Encoder::default();
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+        let fractions = self.kind == Kind::FractionCounter;
         out.u8(self.kind.on_the_wire() as u8);
         out.u8(flag(self.shared, SHARED_WRITERS)
             | flag(!self.bounds.is_empty(), BOUNDS)
-            | flag(self.exemplars > 0, EXEMPLARS)
-            | flag(self.kind == Kind::FractionCounter, FRACTIONS));
+            | flag(fractions, FRACTIONS)
+            | flag(self.exemplars > 0, if fractions { FRACTIONS_EXEMPLARS } else { EXEMPLARS }));
         out.u16(self.first);
         out.u16(self.slots);
         let shape = self.shape.map_or([0; 3], |one| [one.lowest, one.highest, one.precision]);

@@ -37,7 +37,7 @@ fn it_is_a_gauge_with_a_flag() {
     let first = definition(2, 8, 0, "busy_seconds_total", "Busy.");
     for wanted in [
         first.clone(),
-        definition(2, 8 | 4, 1, "idle_seconds_total", ""),
+        definition(2, 8 | 16, 1, "idle_seconds_total", ""),
         definition(2, 0, 18, "depth_seconds", ""),
     ] {
         let (kind, page, body, _) = lab.get().unwrap();

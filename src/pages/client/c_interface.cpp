@@ -171,9 +171,13 @@ int pingloom_gauge_make(pingloom_pages* pages, const pingloom_metric* metric,
 int pingloom_scaled_gauge_make(pingloom_pages* pages, const pingloom_metric* metric,
                                pingloom_scaled_gauge* gauge) {
   gauge->unit = metric == nullptr || metric->unit == 0 ? 1 : metric->unit;
-  pingloom_metric made = metric == nullptr ? pingloom_metric{} : *metric;
-  if (pingloom::pages::isUnit(gauge->unit)) made.unit = 1;  // otherwise it is refused
-  return pingloom_gauge_make(pages, metric == nullptr ? nullptr : &made, &gauge->gauge);
+  if (pingloom::pages::isUnit(gauge->unit)) {
+    return pingloom_gauge_make(pages, metric, &gauge->gauge);
+  }
+  gauge->gauge.slot = inert_page.slots;
+  return guarded([]() -> Outcome {
+    return {PINGLOOM_BAD_ARGUMENT, "the unit of a gauge is not a number from 1e-30 to 1e30"};
+  });
 }
 
 int pingloom_histogram_make(pingloom_pages* pages, const pingloom_metric* metric,

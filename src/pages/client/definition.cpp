@@ -36,8 +36,7 @@ Outcome setUnit(const pingloom_metric& metric, Definition* made) {
   const double unit = metric.unit == 0 ? 1 : metric.unit;
   if (!isUnit(unit)) return badArgument(made->name, "the unit is not a number from 1e-30 to 1e30");
   if (hasUnit(made->form)) made->unit = unit;
-  const bool doubles = made->form.kind == PINGLOOM_GAUGE || made->form.fractions;
-  if (unit == 1 || !doubles) return {};
+  if (unit == 1 || !made->form.fractions) return {};
   return badArgument(made->name, "its values are doubles in the unit of the name: multiply them");
 }
 
@@ -110,11 +109,12 @@ bool Definition::sameMetric(const Definition& other) const {
 
 std::vector<std::uint8_t> Definition::encode() const {
   Encoder encoder;
+  const MetricFlag exemplars_flag = form.fractions ? kFractionsExemplars : kExemplars;
   // Agents that do not know the flag take a counter with fractions for a gauge.
   encoder.u8(static_cast<std::uint8_t>(form.fractions ? PINGLOOM_GAUGE : form.kind));
   encoder.u8(static_cast<std::uint8_t>(
       (form.shared ? kSharedWriters : 0) | (bounds.empty() ? 0 : kBounds) |
-      (exemplars ? kExemplars : 0) | (form.fractions ? kFractions : 0)));
+      (form.fractions ? kFractions : 0) | (exemplars ? exemplars_flag : 0)));
   encoder.u16(first);
   encoder.u16(slots);
   encoder.u8(shape.lowest);
@@ -178,7 +178,7 @@ Outcome makeDefinition(const pingloom_metric& metric, const Form& form,
   }
   made->has_environment = addEnvironment(common.environment, common.application, &made->labels);
   Outcome shaped;
-  if (kind != PINGLOOM_SUMMARY && kind != PINGLOOM_INFO) shaped = setUnit(metric, made);
+  if (kind == PINGLOOM_HISTOGRAM || kind == PINGLOOM_COUNTER) shaped = setUnit(metric, made);
   made->slots = kind == PINGLOOM_INFO ? 0 : 1;
   if (shaped.ok() && kind == PINGLOOM_HISTOGRAM) {
     shaped = bounds.empty() ? shapeHistogram(metric, made) : boundHistogram(bounds, made);

@@ -88,12 +88,13 @@ TEST(Schema, AGaugeThatOnlyGrowsIsACounterWithFractions) {
   EXPECT_EQ(metric->kind, PINGLOOM_COUNTER);
   EXPECT_TRUE(metric->fractions);
   const auto with_exemplars =
-      read(RawMetric{.kind = PINGLOOM_GAUGE, .flags = kFractions | kExemplars});
+      read(RawMetric{.kind = PINGLOOM_GAUGE, .flags = kFractions | kFractionsExemplars});
   ASSERT_TRUE(with_exemplars);
   EXPECT_EQ(with_exemplars->allSlots(), 17U);
   const auto counter = read(RawMetric{.flags = kFractions});
   ASSERT_TRUE(counter);
   EXPECT_FALSE(counter->fractions) << "other kinds have no such flag";
+  EXPECT_FALSE(read(RawMetric{.kind = PINGLOOM_GAUGE, .unit = 1e-9, .flags = kFractions}));
 }
 
 TEST(Schema, RefusesMetricsThatAreNone) {

@@ -34,6 +34,7 @@ extern "C" {
     ) -> c_int;
     fn pthread_self() -> c_ulong;
     fn pthread_join(thread: c_ulong, result: *mut *mut c_void) -> c_int;
+    fn pthread_detach(thread: c_ulong) -> c_int;
     fn pthread_atfork(
         before: extern "C" fn(),
         parent: extern "C" fn(),
@@ -108,10 +109,17 @@ pub fn start_thread(
 }
 
 impl Thread {
+    /// Waits until the thread has ended. One that is this thread is left to end by itself.
     /// REQUIRES: the thread was started in this process and not in its parent.
     pub fn join(self) {
-        // SAFETY: the thread exists and is joined once, because this takes self.
-        unsafe { pthread_join(self.0, null_mut()) };
+        // SAFETY: the thread exists and is joined or detached once, because this takes self.
+        unsafe {
+            if ThreadId(self.0) == this_thread() {
+                pthread_detach(self.0);
+            } else {
+                pthread_join(self.0, null_mut());
+            }
+        }
     }
 }
 

@@ -266,6 +266,7 @@ TEST_F(ClientExemplar, ACounterWithFractionsKeepsItsLast) {
   EXPECT_EQ(pages.lastError(), "");
   EXPECT_TRUE(spent.add(0.5, {{"trace_id", "a"}}));
   EXPECT_FALSE(spent.add(0.5, {{"no name", "a"}}));
+  EXPECT_FALSE(spent.add(-5, {{"trace_id", "b"}})) << "which was not added";
   const auto kept = exemplarAt(spent.handle().slot + 1);
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->value, 0.5);
