@@ -63,7 +63,7 @@ pingloom_library(pages include/pingloom/page_format.h include/pingloom/pages.h i
                 include/pingloom/opentelemetry_cpp.hpp include/pingloom/pages_mirror.hpp
                 include/pingloom/prometheus_cpp.hpp include/pingloom/prometheus_cpp_collectable.hpp)
 pingloom_python(pages-python pingloom_pages_library.py pingloom_pages_mirror.py pingloom_pages_opentelemetry.py
-                pingloom_pages_prometheus.py)
+                pingloom_pages_prometheus.py pingloom_pages_prometheus_keeper.py pingloom_pages_prometheus_values.py)
 install(DIRECTORY go/pingloompages DESTINATION ${CMAKE_INSTALL_DATADIR}/gocode/src/pingloom COMPONENT pages-dev
         PATTERN "*_test.go" EXCLUDE)
 pingloom_library(report include/pingloom/report.h include/pingloom/report.hpp)

@@ -27,7 +27,8 @@ import weakref
 import pingloom_pages_library as _library
 from pingloom_pages_library import Status
 
-__all__ = ["BoundedHistogram", "Counter", "FractionCounter", "Gauge", "Group", "Histogram", "Pages", "Status", "Summary"]
+__all__ = ["BoundedHistogram", "Counter", "FractionCounter", "Gauge", "Group", "Histogram", "Pages", "Status",
+           "Summary"]
 
 _OK, _BAD_ARGUMENT, _CONFLICT, _NO_METRIC = 0, 1, 2, 9
 _EXEMPLARS = 2  # an option of a metric
@@ -249,6 +250,14 @@ class Histogram(_ExemplarHandle):
             self.observe(time.perf_counter() - begin)
 
 
+def _units(value, unit):
+    """Returns a sum in whole units. What a page cannot hold saturates."""
+    units = value / unit
+    if not units > 0:  # NaN, too
+        return 0
+    return _LARGEST if units >= _LARGEST else round(units)
+
+
 class BoundedHistogram(_ExemplarHandle):
     """A histogram with bounds of its own."""
     _inert = _fast.pingloom_bounded_histogram_make
@@ -265,18 +274,13 @@ class BoundedHistogram(_ExemplarHandle):
     def _make_bounded(self, pages, metric, ref):
         return _slow.pingloom_bounded_histogram_make(pages, metric, self._bounds, len(self._bounds), ref)
 
-    def _units(self, value):
-        units = value / self._unit
-        if not units > 0:  # NaN, too
-            return 0
-        return _LARGEST if units >= _LARGEST else round(units)
-
     def observe(self, value, exemplar=None):
         """Any number goes into its bucket. A negative one adds nothing to the sum. `exemplar` is as in Counter.add()."""
+        units = _units(value, self._unit)
         if exemplar is None:
-            self._observe(self._ref, value, self._units(value))
+            self._observe(self._ref, value, units)
         else:
-            _with_exemplar(self._observe_with, self._ref, self._exemplars_ref, value, self._units(value), exemplar)
+            _with_exemplar(self._observe_with, self._ref, self._exemplars_ref, value, units, exemplar)
 
     def put_exemplar(self, value, labels, seconds=None):
         """Keeps the exemplar of a value counted elsewhere, at a time in seconds since 1970, or now."""
@@ -286,7 +290,7 @@ class BoundedHistogram(_ExemplarHandle):
         """Sets all of a histogram that is counted elsewhere: a count for each bound and one more, and the sum."""
         if len(buckets) != len(self._bounds) + 1:
             raise ValueError(f"{len(buckets)} buckets for {len(self._bounds)} bounds: give one more than there are bounds")
-        self._set(self._ref, (ctypes.c_uint64 * len(buckets))(*map(_whole, buckets)), self._units(total))
+        self._set(self._ref, (ctypes.c_uint64 * len(buckets))(*map(_whole, buckets)), _units(total, self._unit))
 
 
 class Summary(_Handle):
@@ -358,7 +362,7 @@ class Pages:
                        self._metric(name, help, labels, group, unit=unit, exemplars=exemplars))
 
     def fraction_counter(self, name, help="", labels=None, group=None, exemplars=False):
-        """Like counter(), for numbers with fractions. Count whole numbers with counter(), and time in nanoseconds, too."""
+        """Like counter(), for numbers with fractions. Count whole numbers and nanoseconds with counter()."""
         return FractionCounter(self, _library.Slot, _slow.pingloom_fraction_counter_make,
                                self._metric(name, help, labels, group, exemplars=exemplars))
 
@@ -418,7 +422,8 @@ class Pages:
         self._callback = callback
         # The library is given the same object for as long as the pages are open.
         called = _heartbeats.setdefault(self._pages.value, _library.HeartbeatCallback(self._call_back))
-        _slow.pingloom_pages_on_heartbeat(self._pages, _library.HeartbeatCallback() if callback is None else called, None)
+        _slow.pingloom_pages_on_heartbeat(
+            self._pages, _library.HeartbeatCallback() if callback is None else called, None)
 
     def _call_back(self, _):
         callback = self._callback
@@ -439,9 +444,7 @@ class Pages:
     def close(self):
         """The agent drops the metrics. Updates of handles that are still in use have no effect."""
         with _making:
-            for handles in self._handles.values():
-                for handle in list(handles):
-                    handle._make_inert()
+            self._make_all_inert()
             pages, self._pages = self._pages, None
             # Other pages may get the address once these are closed.
             called = None if pages is None else _heartbeats.pop(pages.value, None)
@@ -454,6 +457,11 @@ class Pages:
     def __exit__(self, *_):
         self.close()
 
+    def _make_all_inert(self):
+        for handles in self._handles.values():
+            for handle in list(handles):
+                handle._make_inert()
+
     def _metric(self, name, help_text, labels, group, shape=_library.Shape(), unit=1.0, exemplars=False):
         array, count = _labels(labels)
         options = _EXEMPLARS if exemplars else 0
@@ -463,6 +471,12 @@ class Pages:
             metric.group = ctypes.cast(group._ref, ctypes.c_void_p)
         self._alive = (array, group)  # keeps them alive until the library has copied them
         return ctypes.byref(metric)
+
+    def _follow(self, name, labels, followers):
+        """Makes these inert with the handles of a metric, because they update its slots on their own."""
+        key = self._metric(name, "", labels, None)._obj.key
+        for each in followers:
+            self._keep(each, _OK, key)
 
     def _keep(self, handle, error, key):
         self._check(error)

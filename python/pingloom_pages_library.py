@@ -1,4 +1,4 @@
-"""libpingloom-pages as ctypes sees it: structures and functions, see pingloom/pages.h. Applications use pingloom_pages."""
+"""libpingloom-pages as ctypes sees it, see pingloom/pages.h. Applications use pingloom_pages."""
 
 import ctypes
 import ctypes.util
@@ -58,7 +58,8 @@ class Status(ctypes.Structure):
                 ("refused", ctypes.c_uint64), ("error", ctypes.c_int), ("error_text", ctypes.c_char * 256)]
 
 
-_POINTER, _SIZE, _U64, _DOUBLE, _ERROR = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint64, ctypes.c_double, ctypes.c_int
+_POINTER, _SIZE, _ERROR = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+_U64, _DOUBLE = ctypes.c_uint64, ctypes.c_double
 _MAKE = ([_POINTER] * 3, _ERROR)
 _MAKE_LIST = ([_POINTER, _POINTER, _POINTER, _SIZE, _POINTER], _ERROR)
 _FUNCTIONS = {  # by name: the arguments and the result

@@ -8,7 +8,7 @@ with `_bytes`, and of 1e-6 otherwise, and saturates at 2^64 of them. One thread 
 import math
 import time
 
-__all__ = ["Mirror"]
+__all__ = ["Mirror", "sum_unit"]
 
 _ROOMS = 16  # metrics that are made again in one round to have room for exemplars
 _REST = 65  # seconds; the slots of metrics that were removed are free after 60
@@ -17,7 +17,8 @@ _NEVER = -1  # before any exemplar
 _FAILED = object()  # instead of a metric that could not be made
 
 
-def _unit(name):
+def sum_unit(name):
+    """Returns the step of a histogram's sum. All processes have the same one for a name."""
     if "_seconds" in name:
         return 1e-9
     return 1.0 if "_bytes" in name else 1e-6
@@ -79,7 +80,7 @@ class Mirror:
         """`counts` are those of each bucket by itself, of which there is one more than there are bounds. `exemplars` are
         like those of counter()."""
         made = self._metric("histogram", name, labels, lambda **room: self.pages.bounded_histogram(
-            name, bounds, help_text, labels, unit=_unit(name), **room), bool(exemplars))
+            name, bounds, help_text, labels, unit=sum_unit(name), **room), bool(exemplars))
         if made is None:
             return
         try:

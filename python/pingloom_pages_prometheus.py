@@ -6,6 +6,10 @@
 That is all an application changes. A thread copies the registry into pages every second, and the application's own
 updates stay as they are. Counters and histograms keep their names, labels, buckets and exemplars (pingloom_pages_mirror
 says how values are kept), and summaries their quantiles, if they have any. `_created` times are left out.
+
+    pingloom_pages_prometheus.keep_values("queue")
+
+This keeps the values in the pages themselves, without a thread and in forked workers, too.
 """
 
 import threading
@@ -13,8 +17,9 @@ import threading
 import prometheus_client
 import pingloom_pages
 import pingloom_pages_mirror
+from pingloom_pages_prometheus_keeper import Keeper, keep_values
 
-__all__ = ["Publisher", "publish"]
+__all__ = ["Keeper", "Publisher", "keep_values", "publish"]
 
 
 def publish(application=None, registry=prometheus_client.REGISTRY, labels=None, socket=None, period=1.0):

@@ -21,7 +21,7 @@ class Owner:
         self.pages = {}  # by number: the mapped memory
         self.metrics = {}  # by name: (page, first slot, slots, kind)
         self.definitions = {}  # by name: the body of the message
-        self.living = {}  # by the body of the message: the name of a metric that was not removed
+        self.living = {}  # by page and body of the message: the name of a metric that was not removed
 
     def slot(self, name, offset=0, kind="Q"):
         page, first, _, _ = self.metrics[name]
@@ -49,7 +49,7 @@ class Agent:
                 if ready is self.listener:
                     connection, _ = ready.accept()
                     self.sockets[connection] = None
-                elif not self.serve(ready):
+                elif not self.goes_on(ready):
                     del self.sockets[ready]
                     ready.close()
         for connection in (self.listener, *self.sockets):
@@ -58,6 +58,12 @@ class Agent:
     def stop(self):
         self.stopped.set()
         self.thread.join()
+
+    def goes_on(self, connection):
+        try:
+            return self.serve(connection)
+        except (BrokenPipeError, ConnectionResetError):
+            return False  # the application has closed its pages before it read the answers
 
     def serve(self, connection):
         data, fds, _, _ = socket.recv_fds(connection, 16384, 4)
@@ -80,10 +86,10 @@ class Agent:
             name = body[19:19 + length].decode()
             owner.definitions[name] = body
             owner.metrics[name] = (page, first, slots, metric)
-            owner.living[body] = name
+            owner.living[page, body] = name
             self.answer(connection, DEFINED, page, b"")
         elif kind == REMOVE:
-            del owner.living[body]  # which ends this agent if there is none
+            del owner.living[page, body]  # which ends this agent if there is none
             self.answer(connection, REMOVED, page, b"")
         return True
 

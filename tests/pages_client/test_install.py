@@ -70,8 +70,9 @@ class Pages(Install, unittest.TestCase):
             run("cmake", "--install", os.environ["PINGLOOM_BUILD"], "--prefix", prefix, "--component", "pages-python",
                 env=dict(os.environ, DESTDIR=str(root), PATH="/usr/bin:/bin"))
             searched = run("/usr/bin/python3", "-c", "import site; print('\\n'.join(site.getsitepackages()))").split()
-            for module in ("pingloom_pages", "pingloom_pages_library", "pingloom_pages_mirror", "pingloom_pages_prometheus",
-                           "pingloom_pages_opentelemetry"):
+            for module in ("pingloom_pages", "pingloom_pages_library", "pingloom_pages_mirror",
+                           "pingloom_pages_prometheus", "pingloom_pages_prometheus_keeper",
+                           "pingloom_pages_prometheus_values", "pingloom_pages_opentelemetry"):
                 found = [folder for folder in searched if (root / folder.strip("/") / f"{module}.py").exists()]
                 self.assertEqual(len(found), 1, f"{module} below {prefix} is not where python3 looks: {searched}")
                 self.assertTrue(found[0].startswith(prefix))

@@ -69,7 +69,7 @@ class Fractions(unittest.TestCase):
         joules = self.pages.fraction_counter("energy_joules_total")
         joules.add(1)
         for wrong, error, advice in ((-0.5, ValueError, "use a gauge"), (-1, ValueError, "only grows"),
-                                     (math.nan, ValueError, "finite numbers, not nan"), (math.inf, ValueError, "finite"),
+                                     (math.nan, ValueError, "numbers, not nan"), (math.inf, ValueError, "finite"),
                                      (-math.inf, ValueError, "finite"), (10**400, ValueError, "finite"),
                                      ("1", TypeError, "counts numbers, not '1'"), (None, TypeError, "not None"),
                                      (1j, TypeError, "not 1j")):
