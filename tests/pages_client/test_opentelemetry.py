@@ -1,16 +1,22 @@
 """The exporter from OpenTelemetry's SDK to metric pages."""
 
+import os
 import pathlib
+import runpy
 import struct
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/integration")]
 import opentelemetry_interface  # noqa: E402
 
 sdk = opentelemetry_interface.install()
+if not hasattr(sdk, "PeriodicExportingMetricReader"):
+    import opentelemetry_provider
+    opentelemetry_provider.install(sys.modules["opentelemetry.sdk.metrics"], sdk)
 from pingloom_pages_opentelemetry import PagesMetricExporter  # noqa: E402
 from processes import eventually  # noqa: E402
 from scripted_agent import Agent  # noqa: E402
@@ -31,9 +37,10 @@ class OpenTelemetry(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="pingloom-opentelemetry-")
         self.addCleanup(folder.cleanup)
-        self.agent = Agent(folder.name + "/pages.sock")
+        self.socket = folder.name + "/pages.sock"
+        self.agent = Agent(self.socket)
         self.addCleanup(self.agent.stop)
-        self.exporter = PagesMetricExporter("tested", socket=folder.name + "/pages.sock")
+        self.exporter = PagesMetricExporter("tested", socket=self.socket)
         self.addCleanup(self.exporter.shutdown)
 
     def export(self, *metrics, known):
@@ -54,7 +61,8 @@ class OpenTelemetry(unittest.TestCase):
 
         owner = self.export(*metrics(41, 0.25), known=4)
         self.assertEqual({name: metric[3] for name, metric in owner.metrics.items()},
-                         {"jobs_done_total": 2, "queue_depth": 2, "cpu_load_percent": 2, "http_server_duration_seconds": 3})
+                         {"jobs_done_total": 2, "queue_depth": 2, "cpu_load_percent": 2,
+                          "http_server_duration_seconds": 3})
         self.assertEqual(owner.slot("jobs_done_total", kind="d"), 41)
         self.assertEqual(owner.definitions["jobs_done_total"][1], 1 | 8, "a gauge that is a counter with fractions")
         self.assertEqual(owner.slot("queue_depth", kind="d"), -3)
@@ -102,6 +110,18 @@ class OpenTelemetry(unittest.TestCase):
         self.assertEqual(sorted(self.exporter.errors), ["deltas_total", "labelled", "wide"])
         self.assertIn("prefer cumulative", self.exporter.errors["deltas_total"])
         self.assertIn("explicit bounds", self.exporter.errors["wide"])
+
+    def test_the_example(self):
+        before = len(self.agent.owners)
+        program = str(ROOT / "examples/pages/opentelemetry_queue.py")
+        with unittest.mock.patch.dict(os.environ, PINGLOOM_PAGES_SOCKET=self.socket), \
+                unittest.mock.patch.object(sys, "argv", [program, "--seconds", "1.5"]):
+            runpy.run_path(program, run_name="__main__")
+        owner = next(owner for owner in self.agent.owners[before:] if owner.metrics)
+        self.assertEqual(owner.metrics.keys(), {"jobs_done_total", "jobs_running", "job_duration_milliseconds"})
+        self.assertGreater(owner.slot("jobs_done_total", kind="d"), 0)
+        self.assertEqual(owner.slot("jobs_running", kind="d"), 0)
+        self.assertGreater(sum(owner.slot("job_duration_milliseconds", 1 + i) for i in range(16)), 0)
 
 
 if __name__ == "__main__":
