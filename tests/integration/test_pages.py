@@ -113,6 +113,33 @@ time.sleep(600)
 
         eventually(moved, 60, "counters and histograms move", 0.2)
 
+    def test_workers_that_prometheus_client_forks_are_shown_each_by_itself(self):
+        self.start_agent(1)
+        self.start_collector(agents=[1])
+        environment = {"PINGLOOM_PAGES_SOCKET": str(self.socket(1)), "PYTHONPATH": str(ROOT / "python"),
+                       "PINGLOOM_PAGES_LIBRARY": str(pathlib.Path(binary("pingloom")).parents[1]
+                                                     / "lib/libpingloom-pages.so")}
+        self.run_one("workers", "/usr/bin/python3", "-B", str(ROOT / "examples/pages/prometheus_workers.py"),
+                     environment=environment)
+
+        def shown():
+            text = self.get("/metrics", accept="application/openmetrics-text; version=1.0.0")
+            families = {family.name: family for family in parse_openmetrics(text)}
+            if not {"requests_done", "request_seconds"} <= families.keys():
+                return False
+            self.assertEqual([families[name].type for name in ("requests_done", "request_seconds", "requests_answering")],
+                             ["counter", "histogram", "gauge"])
+            done, took = collections.Counter(), {}
+            for sample in families["requests_done"].samples:
+                done[sample.labels["pid"]] += sample.value
+            for sample in families["request_seconds"].samples:
+                if sample.name == "request_seconds_count":
+                    took[sample.labels["pid"]] = sample.value
+            # A request is in the histogram before it is in the counter, and workers are read at any moment.
+            return len(done) == 3 and all(0 < count <= took[pid] + 1 for pid, count in done.items())
+
+        eventually(shown, 60, "three workers are shown", 0.2)
+
     def test_summaries_are_shown_as_they_were_set(self):
         self.start_agent(1)
         self.start_collector(agents=[1])
