@@ -17,7 +17,7 @@ from processes import eventually  # noqa: E402
 from scripted_agent import Agent  # noqa: E402
 
 GAUGE = 2
-SHARED, EXEMPLARS, FRACTIONS = 1, 4, 8  # the flags of a definition
+SHARED, FRACTIONS, EXEMPLARS = 1, 8, 16  # the flags of a definition
 
 
 class Scalar:

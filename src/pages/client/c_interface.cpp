@@ -176,7 +176,7 @@ int pingloom_scaled_gauge_make(pingloom_pages* pages, const pingloom_metric* met
   }
   gauge->gauge.slot = inert_page.slots;
   return guarded([]() -> Outcome {
-    return {PINGLOOM_BAD_ARGUMENT, "the unit of a gauge is not a number from 1e-30 to 1e30"};
+    return {PINGLOOM_BAD_ARGUMENT, "the unit is not a number from 1e-30 to 1e30"};
   });
 }
 
