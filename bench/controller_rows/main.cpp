@@ -100,8 +100,6 @@ Status measure(const std::string& controller, const Shape& shape, double rate, F
   figures.add("load generator's CPU", "s per million rows",
               per_million(processCpu() - fleet_before));
   figures.add("controller's memory", "bytes per pair", growth);
-  figures.add("controller's memory, without the latest row", "bytes per pair",
-              growth - sizeof(controller::Row));
   return {};
 }
 
