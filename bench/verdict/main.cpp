@@ -98,7 +98,8 @@ struct FullMesh {
       for (std::uint32_t to = 0; to < rows.size(); ++to) {
         if (from == to) continue;
         snapshot->judged[to] =
-            judge(histories[from][to], levelsOf(rows[from]->rows[to], limits[classes.of(from, to)]),
+            judge(histories[from][to],
+                  levelsOf(figuresOf(rows[from]->rows.packed(to)), limits[classes.of(from, to)]),
                   false, thresholds.enter, thresholds.leave);
       }
       made[0].push_back(std::move(snapshot));
@@ -111,8 +112,8 @@ struct FullMesh {
     std::uint64_t sum = 0;
     for (const auto& source : rows) {
       for (const auto& entry : source->rows.entries()) {
-        const Row& row = source->rows.of(entry);
-        sum += row.sent + row.network.p50 + row.rtt.max;
+        const PackedRow row = source->rows.of(entry);
+        sum += row.sent() + row.restBytes();
       }
     }
     return sum;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "controller/model/relayed_rows.h"
+#include "controller/model/row_packer.h"
 #include "unit/controller/same_shown_row.h"
 
 namespace {
@@ -24,11 +25,11 @@ void check(const IpAddress& destination, const Row& row) {
     }
   }
   std::string bytes;
-  appendRelayedRow(destination, row, bytes);
+  appendRelayedRow(destination, RowPacker().pack(row), bytes);
   RelayedRowReader reader(bytes);
-  Row again;
-  if (reader.destination() != destination || !reader.row(again) || !reader.ended()) std::abort();
-  if (!test::sameRow(row, again)) std::abort();
+  if (reader.destination() != destination) std::abort();
+  const auto again = reader.row();
+  if (!again || !reader.ended() || !test::sameRow(row, again->row())) std::abort();
 }
 
 }  // namespace
@@ -38,11 +39,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // the same size.
   const std::vector<char> copy(data, data + size);
   RelayedRowReader reader({copy.data(), copy.size()});
-  Row row;
   while (!reader.ended()) {
     const auto destination = reader.destination();
-    if (!destination || !reader.row(row)) return 0;
-    check(*destination, row);
+    if (!destination) return 0;
+    const auto row = reader.row();
+    if (!row) return 0;
+    check(*destination, row->row());
   }
   return 0;
 }

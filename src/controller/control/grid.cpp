@@ -90,7 +90,9 @@ void Grid::markDestination(std::uint32_t probe, const IpAddress& address) {
   if (!index || !needsAgent(shape.spec)) return;
   for (std::uint32_t source = 0; source < slots_[probe].size(); ++source) {
     const SourceRows* rows = slots_[probe][source].snapshot->rows.get();
-    if (rows == nullptr || rows->rows[*index].received == rows->rows[*index].sent) continue;
+    if (rows == nullptr) continue;
+    const PairCounts counts = countsOf(rows->rows.packed(*index));
+    if (counts.received == counts.sent) continue;
     markDirty({probe, source});
   }
 }
@@ -178,8 +180,8 @@ Grid::Slot Grid::carryOver(const ProbeGrid& probe, const IpAddress& source) cons
     snapshot->states[i] = old.snapshot->states[*at];
     if (!snapshot->judged.empty()) snapshot->judged[i] = old.snapshot->judgedOf(0, *at);
     if (rows == nullptr) return;
-    const Row& row = old.snapshot->rows->rows[*at];
-    if (row.sent > 0) rows->rows[i] = row;
+    const PackedRow row = old.snapshot->rows->rows.packed(*at);
+    if (row.hasWindow()) rows->rows.set(i, row);
   });
   snapshot->rows = std::move(rows);
   made.snapshot = std::move(snapshot);

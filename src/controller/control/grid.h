@@ -7,7 +7,7 @@
 // Where several controllers share a history, the grid also has the rows that the agents of the
 // others have reported; what follows from them is shown, and kept by the other controller. Each
 // window of a pair is judged once, when its row arrives (docs/verdicts.md). Paths are not judged.
-// Memory: a Row and 8 bytes for each pair that has a window, and for each of its paths. Besides,
+// Memory: a row of Rows for each pair that has a window, and for each of its paths. Besides,
 // for each combination of a source that has reported and a destination, even if it is no pair: two
 // bytes of state, as many for each path, a PairHistory and a Judged.
 #pragma once

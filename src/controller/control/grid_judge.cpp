@@ -36,8 +36,8 @@ void Grid::judgeSource(Place place, SourceSnapshot& made, const SourceRows* coun
   slot.judged = slot.bad = 0;
   forEachPair(probe, place.second, [&](std::size_t i) {
     PairHistory& history = slot.history[i];
-    const Row& row = made.rows->rows[i];
-    if (row.sent == 0 || !isJudged(probe, place, i, made.states[i])) {
+    const PackedRow row = made.rows->rows.packed(i);
+    if (!row.hasWindow() || !isJudged(probe, place, i, made.states[i])) {
       if (history.judged.severity != Severity::kNone || history.slow != 0 || history.lossy != 0) {
         history = {};
       }
@@ -45,8 +45,8 @@ void Grid::judgeSource(Place place, SourceSnapshot& made, const SourceRows* coun
     }
     if (fresh) {
       const bool again =
-          counted != nullptr && i < counted->rows.size() && counted->rows[i].sent > 0;
-      judge(history, levelsOf(row, limits[yardstick.classes.of(place.second, i)]), again,
+          counted != nullptr && i < counted->rows.size() && counted->rows.packed(i).hasWindow();
+      judge(history, levelsOf(figuresOf(row), limits[yardstick.classes.of(place.second, i)]), again,
             probe.thresholds.enter, probe.thresholds.leave);
     }
     made.judged[i] = history.judged;

@@ -5,6 +5,7 @@
 #include "controller/control/grid.h"
 #include "controller/model/grid_plan.h"
 #include "controller/model/relayed_rows.h"
+#include "controller/model/row_packer.h"
 
 namespace pingloom::controller {
 
@@ -58,7 +59,7 @@ Result<Grid::Applied> Grid::show(const wire::Report& fields, const ReportHead& h
   rows->clock = head.clock;
   rows->device = fields.device();
   rows->rows.resize(probe.destinations.size());
-  if (have != nullptr) rows->rows.reserve(have->rows.entries().size());
+  if (have != nullptr && !same_window) rows->rows.reserveLike(have->rows);
   rows->paths.resize(probe.paths());
   // A path's rows are copied, because other snapshots may hold them.
   std::shared_ptr<Rows> path_rows;
@@ -70,6 +71,7 @@ Result<Grid::Applied> Grid::show(const wire::Report& fields, const ReportHead& h
   use.rows = head.path == 0 ? &rows->rows : path_rows.get();
   auto applied = read(use);
   if (!applied) return applied;
+  use.rows->trim();
   applied->shown = true;
   if (head.path != 0) rows->paths[head.path - 1] = std::move(path_rows);
   ++reports_;
@@ -88,6 +90,7 @@ Result<Grid::Applied> Grid::readRows(ReportView& report, const Use& use, std::st
   DestinationFinder finder(probe.destinations);
   IpAddress destination;
   Row row;
+  RowPacker packer;
   if (use.count) latency_->begin(use.place->first, use.place->second);
   for (std::size_t i = 0; i < report.rows().size(); ++i) {
     const auto message = report.row(i);
@@ -99,8 +102,9 @@ Result<Grid::Applied> Grid::readRows(ReportView& report, const Use& use, std::st
     const bool known = index && isPair(probe, use.place->second, *index);
     if (known && use.count) latency_->add(*index, **message);
     if (known && use.rows != nullptr) {
-      (*use.rows)[*index] = row;
-      if (told != nullptr) appendRelayedRow(destination, row, *told);
+      const PackedRow packed = packer.pack(row);
+      use.rows->set(*index, packed);
+      if (told != nullptr) appendRelayedRow(destination, packed, *told);
       ++applied.taken;
     } else {
       ++applied.ignored;
@@ -115,14 +119,14 @@ Result<Grid::Applied> Grid::readRelayedRows(std::string_view rows, const Use& us
   const ProbeGrid& probe = use.place ? plan_->probes[use.place->first] : no_probe;
   Applied applied;
   DestinationFinder finder(probe.destinations);
-  Row ignored;
   for (RelayedRowReader reader(rows); !reader.ended();) {
     const auto destination = reader.destination();
     if (!destination) return tl::unexpected(destination.error());
     const auto index = finder.find(*destination);
     const bool taken = use.rows != nullptr && index && isPair(probe, use.place->second, *index);
-    auto status = reader.row(taken ? (*use.rows)[*index] : ignored);
-    if (!status) return tl::unexpected(status.error());
+    const auto row = reader.row();
+    if (!row) return tl::unexpected(row.error());
+    if (taken) use.rows->set(*index, *row);
     ++(taken ? applied.taken : applied.ignored);
   }
   return applied;

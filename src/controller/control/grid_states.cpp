@@ -36,7 +36,6 @@ Nanos Grid::staleAt(std::uint32_t probe, const SourceRows& rows) const {
 
 SourceSnapshot Grid::derive(Place place, std::shared_ptr<const SourceRows> rows,
                             Instant now) const {
-  static const Row no_row;
   const ProbeGrid& probe = plan_->probes[place.first];
   const IpAddress& source = probe.sources[place.second];
   const bool rdma = probe.spec.protocol == Protocol::kRdma;
@@ -49,14 +48,15 @@ SourceSnapshot Grid::derive(Place place, std::shared_ptr<const SourceRows> rows,
   SourceSnapshot made = emptyStates(rows.get(), probe.destinations.size());
   forEachPair(probe, place.second, [&](std::size_t i) {
     const IpAddress& destination = probe.destinations[i];
-    const Row& row = rows == nullptr ? no_row : std::as_const(*rows).rows[i];
+    const PairCounts row = rows == nullptr ? PairCounts() : countsOf(rows->rows.packed(i));
     // With several paths the row is their sum; if that is complete, each path is.
     facts.destination_away = row.received < row.sent && facts.needs_agent &&
                              wasAway(registry_.presence(destination), rdma, rows->window_start_utc);
     made.states[i] = deriveState(row, facts);
     for (std::size_t k = 0; k < made.path_states.size(); ++k) {
-      if (rows->paths[k] == nullptr || (*rows->paths[k])[i].sent == 0) continue;
-      made.path_states[k][i] = deriveState((*rows->paths[k])[i], facts);
+      if (rows->paths[k] == nullptr) continue;
+      const PairCounts counts = countsOf(rows->paths[k]->packed(i));
+      if (counts.sent > 0) made.path_states[k][i] = deriveState(counts, facts);
     }
   });
   made.rows = std::move(rows);

@@ -20,7 +20,7 @@ void appendPaths(std::string& out, const ProbeGrid& grid, const SourceSnapshot& 
   const RowJson json(grid.spec, *snapshot.rows);
   for (std::uint32_t path = 1; path <= snapshot.rows->paths.size(); ++path) {
     const Rows* rows = snapshot.rows->ofPath(path);
-    if (rows == nullptr || (*rows)[destination].sent == 0) continue;
+    if (rows == nullptr || !rows->packed(destination).hasWindow()) continue;
     const States& states = snapshot.statesOf(path);
     PairState state = PairState::kPending;
     if (destination < states.size() && states[destination]) state = *states[destination];
@@ -43,12 +43,12 @@ std::string pairJson(const GridPlan& plan, const PairPlace& place, const SourceS
   appendJsonMember(out, "destination_name", plan.nameOf(destination));
 
   const auto state = stateOf(grid, snapshot, place.source, place.destination);
-  const Row* row = rowOf(snapshot, place.destination);
-  if (row != nullptr && state) {
+  const PackedRow row = rowOf(snapshot, place.destination);
+  if (row.hasWindow() && state) {
     std::string row_json;
     RowJson(grid.spec, *snapshot->rows)
         .append(
-            *row, *state, row_json,
+            row.row(), *state, row_json,
             {.judged = snapshot->judgedOf(0, place.destination), .baseline = &snapshot->baseline});
     out.append(row_json, 1);  // without its '{'
     appendPaths(out, grid, *snapshot, place.destination);

@@ -117,10 +117,11 @@ Chosen worstOf(const ProbeGrid& grid, const Metric& metric, const SortKey& key,
       const auto state = stateOf(grid, snapshot, source, destination);
       if (!state) continue;
       ++chosen.total;
+      const MetricValue value = metric.of(rowOf(snapshot, destination));
       Candidate candidate{0,
                           judgedRank(snapshot, destination),
                           severity(*state),
-                          metric.valueOf(rowOf(snapshot, destination)).value_or(-1),
+                          value.measured() ? value.number() : -1,
                           source,
                           destination};
       candidate.key = key.of(candidate);

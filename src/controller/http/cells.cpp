@@ -13,11 +13,9 @@ std::optional<PairState> stateOf(const ProbeGrid& grid, const SourceSnapshot* sn
   return std::nullopt;
 }
 
-const Row* rowOf(const SourceSnapshot* snapshot, std::size_t destination) {
-  if (snapshot == nullptr || snapshot->rows == nullptr) return nullptr;
-  const auto& rows = snapshot->rows->rows;
-  if (destination >= rows.size() || rows[destination].sent == 0) return nullptr;
-  return &rows[destination];
+PackedRow rowOf(const SourceSnapshot* snapshot, std::size_t destination) {
+  if (snapshot == nullptr || snapshot->rows == nullptr) return {};
+  return snapshot->rows->rows.packed(destination);
 }
 
 StateCounts CellCounts::states() const {

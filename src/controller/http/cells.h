@@ -15,8 +15,8 @@ namespace pingloom::controller {
 std::optional<PairState> stateOf(const ProbeGrid& grid, const SourceSnapshot* snapshot,
                                  std::size_t source, std::size_t destination);
 
-// Returns nullptr where the pair has no window yet. The row lives as long as the snapshot.
-const Row* rowOf(const SourceSnapshot* snapshot, std::size_t destination);
+// The row has no window where the pair has none yet. The view is valid as long as the snapshot.
+PackedRow rowOf(const SourceSnapshot* snapshot, std::size_t destination);
 
 using StateCounts = std::array<std::uint64_t, kPairStateNames.size()>;    // indexed by PairState
 using SeverityCounts = std::array<std::uint64_t, kSeverityNames.size()>;  // indexed by Severity

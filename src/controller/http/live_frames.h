@@ -40,7 +40,7 @@ struct LiveFrame {
 // 1.075 times the one before. Ratios are 1 for exactly 0, and 2..255 for 0.01 % to 100 %. Values
 // out of range saturate.
 std::uint8_t liveValue(const Metric& metric, const MetricValue& value);
-inline std::uint8_t liveValue(const Metric& metric, const Row* row) {
+inline std::uint8_t liveValue(const Metric& metric, const PackedRow& row) {
   return liveValue(metric, metric.of(row));
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -68,25 +69,12 @@ MetricValue Metric::ratioIn(const PairCounts& counts) const {
                               : MetricValue{counts.anomalous, counts.received};
 }
 
-std::optional<double> Metric::ratioOf(const Row& row) const {
-  const MetricValue ratio = ratioIn(countsOf(row));
-  if (!ratio.measured()) return std::nullopt;
-  return ratio.number();
-}
-
-std::optional<std::uint64_t> Metric::nanosecondsOf(const Row& row) const {
-  if (kind_ == Kind::kJitter) return row.jitter_ns;
-  const Summary& summary = row.*part_;
+std::optional<std::uint64_t> Metric::nanosecondsOf(const PackedRow& row) const {
+  if (kind_ == Kind::kJitter) return row.jitter();
+  const auto part = std::find(kRowParts.begin(), kRowParts.end(), part_) - kRowParts.begin();
+  const Summary summary = row.part(static_cast<RowPart>(part));
   if (summary.count == 0) return std::nullopt;
   return summary.*statistic_;
-}
-
-std::optional<double> Metric::valueOf(const Row* row) const {
-  if (row == nullptr) return std::nullopt;
-  if (isRatio()) return ratioOf(*row);
-  const auto nanoseconds = nanosecondsOf(*row);
-  if (!nanoseconds) return std::nullopt;
-  return static_cast<double>(*nanoseconds);
 }
 
 PastFigure Metric::pastFigure() const {
@@ -94,10 +82,10 @@ PastFigure Metric::pastFigure() const {
   return {nullptr, nullptr, kind_ == Kind::kJitter};
 }
 
-MetricValue Metric::of(const Row* row) const {
-  if (row == nullptr) return {};
-  if (isRatio()) return ratioIn(countsOf(*row));
-  const auto nanoseconds = nanosecondsOf(*row);
+MetricValue Metric::of(const PackedRow& row) const {
+  if (!row.hasWindow()) return {};
+  if (isRatio()) return ratioIn(countsOf(row));
+  const auto nanoseconds = nanosecondsOf(row);
   return nanoseconds ? MetricValue{*nanoseconds, 1} : MetricValue{};
 }
 

@@ -33,11 +33,7 @@ class Metric {
   // Returns which figure of a past row the metric needs, besides the counts.
   PastFigure pastFigure() const;
   bool isRatio() const { return kind_ == Kind::kLoss || kind_ == Kind::kAnomalous; }
-  // These return nullopt where the row has no such measurement.
-  std::optional<double> ratioOf(const Row& row) const;               // REQUIRES isRatio()
-  std::optional<std::uint64_t> nanosecondsOf(const Row& row) const;  // REQUIRES !isRatio()
-  std::optional<double> valueOf(const Row* row) const;  // for both kinds; `row` may be nullptr
-  MetricValue of(const Row* row) const;                 // likewise
+  MetricValue of(const PackedRow& row) const;
   // Writes the value of each destination to `out`. REQUIRES: the window was made with pastFigure().
   void of(const PastWindow& window, std::vector<MetricValue>& out) const;
   // Writes a decimal number and returns its end. REQUIRES: value.measured() and room for
@@ -49,6 +45,7 @@ class Metric {
   }
 
  private:
+  std::optional<std::uint64_t> nanosecondsOf(const PackedRow& row) const;  // REQUIRES !isRatio()
   MetricValue ratioIn(const PairCounts& counts) const;
   static char* writeRatio(char* out, const MetricValue& value);
 

@@ -95,7 +95,7 @@ std::string shareText(std::uint64_t millionths) {
   return digits(static_cast<double>(millionths) / (kMillionth / 100)) + " %";
 }
 
-std::vector<std::string> becauseOf(const Row& row, Judged judged, const Baseline& baseline) {
+std::vector<std::string> becauseOf(const RowFigures& row, Judged judged, const Baseline& baseline) {
   std::vector<std::string> made;
   if (judged.severity < Severity::kSlow) return made;
   for (std::size_t i = 0; i < kFigureNames.size(); ++i) {

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <numeric>
 #include <string>
 
 #include "common/vocabulary.h"
@@ -21,10 +20,10 @@ constexpr double kMillionth = 1e6;
 // only where the row's exchanges have no network time, because it contains all other parts.
 // It is called for each figure of every row. To return an optional took longer than all the rest,
 // because the compiler writes its parts and reads it as a whole, for which the processor waits.
-inline bool judgedValue(const Row& row, Figure figure, std::uint64_t& out) {
-  const auto median = [&out](const Summary& part) {
-    if (part.count == 0) return false;
-    out = part.p50;
+inline bool judgedValue(const RowFigures& row, Figure figure, std::uint64_t& out) {
+  const auto median = [&row, &out](RowPart part) {
+    if (!row.has(part)) return false;
+    out = row.p50[static_cast<std::size_t>(part)];
     return true;
   };
   const auto share = [&out](std::uint64_t part, std::uint64_t whole) {
@@ -33,26 +32,25 @@ inline bool judgedValue(const Row& row, Figure figure, std::uint64_t& out) {
                                      static_cast<double>(whole));
     return true;
   };
+  const PairCounts& counts = row.counts;
   switch (figure) {
     case Figure::kNetwork:
-      return median(row.network);
+      return median(RowPart::kNetwork);
     case Figure::kRtt:
-      return row.network.count == 0 && median(row.rtt);
+      return !row.has(RowPart::kNetwork) && median(RowPart::kRtt);
     case Figure::kResponder:
-      return median(row.responder);
+      return median(RowPart::kResponder);
     case Figure::kProber:
-      return median(row.prober);
+      return median(RowPart::kProber);
     case Figure::kJitter:
-      out = row.jitter_ns.value_or(out);
-      return row.jitter_ns.has_value();
+      if (row.has_jitter) out = row.jitter_ns;
+      return row.has_jitter;
     case Figure::kLoss:
-      return share(std::uint64_t{row.lost} + row.refused + row.unreachable, row.sent);
+      return share(std::uint64_t{counts.lost} + counts.refused + counts.unreachable, counts.sent);
     case Figure::kAnomalous:
       break;
   }
-  const auto anomalous =
-      std::accumulate(row.anomalous.begin(), row.anomalous.end(), std::uint64_t{0});
-  return share(anomalous, row.received);
+  return share(counts.anomalous, counts.received);
 }
 
 // Returns by how much a time has to exceed the mesh's median to count as slow, because smaller
@@ -70,7 +68,7 @@ Limits limitsOf(const pinglist::Thresholds& thresholds, const Baseline& baseline
 // Says why the pair is judged slow or worse, with one text for each figure of `judged` that the row
 // has: "network_p50 2.4 ms, 800 x the mesh's median", "loss 12 %". Returns nothing for a pair that
 // is ok.
-std::vector<std::string> becauseOf(const Row& row, Judged judged, const Baseline& baseline);
+std::vector<std::string> becauseOf(const RowFigures& row, Judged judged, const Baseline& baseline);
 
 // Writes a time with two or three significant digits: "2.4 ms", "870 ns".
 std::string timeText(std::uint64_t nanos);

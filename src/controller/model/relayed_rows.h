@@ -1,6 +1,7 @@
 // The rows that a controller tells others of its agents (docs/control-messages.md, "RelayedBatch").
-// A row has what Row has, so that whoever reads it neither sees samples nor sorts them. The reader
-// checks all that readRow() checks of an agent's row. Any thread; one per object.
+// They are packed as Rows keeps them, so that whoever reads one neither sees samples nor sorts
+// them, nor packs it again. The reader checks all that readRow() checks of an agent's row. Any
+// thread; one per object.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +10,14 @@
 
 #include "common/address.h"
 #include "common/error.h"
-#include "controller/model/rows.h"
+#include "controller/model/packed_row.h"
 
 namespace pingloom::controller {
 
 constexpr std::size_t kMaxRelayedRow = 312;  // bytes; the most that one row takes
 
 // Appends a row. REQUIRES: readRow() has accepted it.
-void appendRelayedRow(const IpAddress& destination, const Row& row, std::string& out);
+void appendRelayedRow(const IpAddress& destination, const PackedRow& row, std::string& out);
 
 // Reads rows from the front. The bytes come from outside.
 class RelayedRowReader {
@@ -27,8 +28,8 @@ class RelayedRowReader {
   bool ended() const { return rest_.empty(); }
   // Begins the next row. REQUIRES: !ended(), and the row before it was read.
   Result<IpAddress> destination();
-  // Reads the rest of the row. If that fails, `out` is unspecified, and nothing more can be read.
-  Status row(Row& out);
+  // Reads the rest of the row, which stays where it is. If that fails, nothing more can be read.
+  Result<PackedRow> row();
 
  private:
   std::string_view rest_;

@@ -66,7 +66,7 @@ void readCounts(const wire::RowView& in, Row& out) {
   out.jitter_ns = in.jitter_ns;
 }
 
-Status checkCounts(const Row& row) {
+Status checkCounts(const RowCounts& row) {
   const std::uint64_t verdicts =
       std::uint64_t{row.received} + row.lost + row.refused + row.unreachable;
   if (verdicts != row.sent) {

@@ -51,7 +51,7 @@ void addSeverity(const Row& row, Judged judged, const Baseline* baseline, TextBu
   if (judged.severity < Severity::kSlow || baseline == nullptr) return;
   out.add(",\"because\":[");
   bool first = true;
-  for (const std::string& reason : becauseOf(row, judged, *baseline)) {
+  for (const std::string& reason : becauseOf(figuresOf(row), judged, *baseline)) {
     if (!first) out.add(',');
     first = false;
     appendJsonString(out.string(), reason);

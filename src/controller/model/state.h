@@ -29,23 +29,6 @@ struct PairFacts {
   bool destination_away = false;  // whether it is away, or was away during the window or since
 };
 
-// The counts of a row from which its state is derived.
-struct PairCounts {
-  std::uint32_t sent = 0;  // 0 if the pair has no window
-  std::uint32_t received = 0;
-  std::uint32_t lost = 0;
-  std::uint32_t refused = 0;
-  std::uint32_t unreachable = 0;
-  std::uint32_t anomalous = 0;  // for any reason; saturates
-  std::uint32_t misfit = 0;     // part of unreachable
-  // 1: some exchange has a network time. It is as wide as the others so that the struct has no
-  // padding, around which compilers copy in slow pieces.
-  std::uint32_t timed = 0;
-
-  bool operator==(const PairCounts&) const = default;
-};
-PairCounts countsOf(const Row& row);
-
 // Pure; any thread. It is inline because it is called for millions of pairs at a time.
 inline PairState deriveState(const PairCounts& counts, const PairFacts& facts) {
   const bool has_window = counts.sent > 0;
@@ -63,9 +46,6 @@ inline PairState deriveState(const PairCounts& counts, const PairFacts& facts) {
     return PairState::kAnomalous;
   }
   return PairState::kOk;
-}
-inline PairState deriveState(const Row& row, const PairFacts& facts) {
-  return deriveState(countsOf(row), facts);
 }
 
 // The time within which all sources learn a new RDMA endpoint of a destination.

@@ -47,7 +47,7 @@ void addList(string_view command, string_view key, const std::vector<std::string
 
 bool hasRow(const SourceSnapshot& snapshot, std::uint32_t path, std::size_t destination) {
   const Rows* rows = snapshot.rows == nullptr ? nullptr : snapshot.rows->ofPath(path);
-  return rows != nullptr && (*rows)[destination].sent > 0;
+  return rows != nullptr && rows->packed(destination).hasWindow();
 }
 
 std::string pathField(std::string_view destination, std::uint32_t path) {

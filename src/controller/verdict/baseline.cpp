@@ -88,17 +88,20 @@ void ProbeBaseline::take(std::uint32_t source, const Rows* rows, const DistanceC
   if (rows == nullptr) return;
   const auto& entries = rows->entries();
   const std::size_t step = entries.size() / kMaxSample + 1;
+  figures_.clear();
+  for (std::size_t i = 0; i < entries.size(); i += step) {
+    figures_.emplace_back(figuresOf(rows->of(entries[i])), entries[i].destination);
+  }
   std::array<std::vector<std::uint64_t>, kMaxClasses> by_class;
   for (std::size_t f = 0; f < kFigureNames.size(); ++f) {
     const auto figure = static_cast<Figure>(f);
     if (figure == Figure::kLoss) continue;
-    for (std::size_t i = 0; i < entries.size(); i += step) {
-      const Row& row = rows->of(entries[i]);
-      if (row.sent == 0) continue;
+    for (const auto& [row, destination] : figures_) {
+      if (row.counts.sent == 0) continue;
       std::uint64_t value = 0;
       if (!judgedValue(row, figure, value)) continue;
       values_.push_back(value + (isShare(figure) ? 1 : 0));
-      if (isByClass(figure)) by_class[classes.of(source, entries[i].destination)].push_back(value);
+      if (isByClass(figure)) by_class[classes.of(source, destination)].push_back(value);
     }
     made.all[f] = takeMedian(values_);
     for (std::size_t c = 0; c < kMaxClasses; ++c) made.by_class[c][f] = takeMedian(by_class[c]);

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "controller/model/board.h"
@@ -69,6 +70,7 @@ class ProbeBaseline {
   std::vector<Medians> medians_;  // by source; a share is one millionth more, because 0 is none
   Classes current_{};
   std::array<std::array<double, kFigureNames.size()>, kMaxClasses> usual_{};
+  std::vector<std::pair<RowFigures, std::uint32_t>> figures_;  // of a sample, with destinations
   std::vector<std::uint64_t> values_;
   Nanos refreshed_mono_ = 0;
   bool dirty_ = true;

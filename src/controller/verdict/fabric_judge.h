@@ -93,9 +93,9 @@ class FabricJudge {
   localise::NodeId hostNode(std::uint32_t address) const;
   std::map<FlowKey, Memory> takeMemories() const;
   std::optional<Flow> flowOf(const FlowKey& key, const Ways& ways);
-  const Row* rowOf(const Flow& flow, const JudgedSources& sources) const;
+  PackedRow rowOf(const Flow& flow, const JudgedSources& sources) const;
   RecentCounts::Counts countsOf(const Flow& flow, const JudgedSources& sources,
-                                const Row& row) const;
+                                const RowCounts& row) const;
   void observe(Symptom& symptom, std::uint32_t flow, const RecentCounts::Counts& counts) const;
   Symptom observeLoss(const Evidence& evidence);
   // The components that are accused for what one symptom shows.

@@ -19,17 +19,17 @@ std::uint32_t lostBack(const RecentCounts::Counts& counts) {
 
 }  // namespace
 
-// The row of a flow in its source's newest window; nullptr if it says nothing about the network.
-const Row* FabricJudge::rowOf(const Flow& flow, const JudgedSources& sources) const {
-  if (flow.probe >= sources.size() || flow.source >= sources[flow.probe].size()) return nullptr;
+// The row of a flow in its source's newest window. It has no window if it says nothing about the
+// network.
+PackedRow FabricJudge::rowOf(const Flow& flow, const JudgedSources& sources) const {
+  if (flow.probe >= sources.size() || flow.source >= sources[flow.probe].size()) return {};
   const SourceSnapshot& snapshot = *sources[flow.probe][flow.source];
   if (snapshot.rows == nullptr || snapshot.severityOf(flow.destination) == Severity::kNone) {
-    return nullptr;
+    return {};
   }
   const Rows* rows = snapshot.rows->ofPath(flow.path);
-  if (rows == nullptr || flow.destination >= rows->size()) return nullptr;
-  const Row& row = (*rows)[flow.destination];
-  return row.sent == 0 ? nullptr : &row;
+  if (rows == nullptr || flow.destination >= rows->size()) return {};
+  return rows->packed(flow.destination);
 }
 
 // What was refused never crossed the fabric to its end, and what found no way never left. A late
@@ -37,7 +37,7 @@ const Row* FabricJudge::rowOf(const Flow& flow, const JudgedSources& sources) co
 // An agent that does not count arrivals does not mark its own PINGs for the other end either, so
 // both rows must have a count.
 RecentCounts::Counts FabricJudge::countsOf(const Flow& flow, const JudgedSources& sources,
-                                           const Row& row) const {
+                                           const RowCounts& row) const {
   RecentCounts::Counts made;
   made.sent = row.received + row.lost;
   made.lost = row.lost - std::min(row.lost, row.late);
@@ -49,7 +49,7 @@ RecentCounts::Counts FabricJudge::countsOf(const Flow& flow, const JudgedSources
   if (other.rows == nullptr || other.rows->window_index != window) return made;
   const Rows* rows = other.rows->ofPath(flow.path);
   if (rows == nullptr || flow.reverse->destination >= rows->size()) return made;
-  const auto arrived = (*rows)[flow.reverse->destination].inbound;
+  const auto arrived = rows->packed(flow.reverse->destination).counts().inbound;
   if (arrived && *arrived <= made.sent && *arrived >= made.sent - made.lost) {
     made.arrived = *arrived;
   }
@@ -75,9 +75,9 @@ FabricJudge::Symptom FabricJudge::observeLoss(const Evidence& evidence) {
   made.observations.reserve(2 * flows_.size());
   for (std::uint32_t i = 0; i < flows_.size(); ++i) {
     Flow& flow = flows_[i];
-    const Row* row = rowOf(flow, evidence.sources);
-    if (row == nullptr) continue;
-    const RecentCounts::Counts counts = countsOf(flow, evidence.sources, *row);
+    const PackedRow row = rowOf(flow, evidence.sources);
+    if (!row.hasWindow()) continue;
+    const RecentCounts::Counts counts = countsOf(flow, evidence.sources, row.counts());
     made.flows.push_back(i);
     observe(made, i, counts);
     flow.memory.recent.take(evidence.sources[flow.probe][flow.source]->rows->window_index, counts);
@@ -160,10 +160,11 @@ FabricJudge::Symptom FabricJudge::observeDelay(const JudgedSources& sources) {
   made.observations.reserve(flows_.size());
   for (std::uint32_t i = 0; i < flows_.size(); ++i) {
     Flow& flow = flows_[i];
-    const Row* row = rowOf(flow, sources);
-    if (row == nullptr) continue;
+    const PackedRow row = rowOf(flow, sources);
+    if (!row.hasWindow()) continue;
     FlowBaseline& baseline = flow.memory.baseline;
-    baseline.take(sources[flow.probe][flow.source]->rows->window_index, row->network);
+    baseline.take(sources[flow.probe][flow.source]->rows->window_index,
+                  row.part(RowPart::kNetwork));
     const Exceedance& newest = baseline.newest();
     made.observations.push_back({i, flow.over, newest.samples, newest.above});
   }

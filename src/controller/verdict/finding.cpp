@@ -140,8 +140,10 @@ class RowReader {
   void add(const Suspect& part) {
     for (const BadPair& pair : part.bad) {
       const SourceSnapshot& snapshot = *sources_[part.probe][pair.source];
-      if (snapshot.rows == nullptr || snapshot.rows->rows[pair.destination].sent == 0) continue;
-      const Row& row = snapshot.rows->rows[pair.destination];
+      if (snapshot.rows == nullptr) continue;
+      const RowFigures row = figuresOf(snapshot.rows->rows.packed(pair.destination));
+      const PairCounts& counts = row.counts;
+      if (counts.sent == 0) continue;
       window_ = std::max(window_, snapshot.rows->window);
       std::uint64_t value = 0;
       (void)judgedValue(row, figure_, value);
@@ -150,8 +152,8 @@ class RowReader {
         values_.push_back(value);
         base_ = std::max(base_, base);
       }
-      sent_ += row.sent;
-      lost_ += std::uint64_t{row.lost} + row.refused + row.unreachable;
+      sent_ += counts.sent;
+      lost_ += std::uint64_t{counts.lost} + counts.refused + counts.unreachable;
       worst_.emplace_back(pair.severity, value, part.probe, pair);
       if (worst_.size() > 4 * Incident::kMaxEvidence) keepWorst();
     }
@@ -183,8 +185,8 @@ class RowReader {
       line.state = snapshot.states[pair.destination].value_or(PairState::kPending);
       line.severity = severity;
       for (const std::string& reason :
-           becauseOf(snapshot.rows->rows[pair.destination], snapshot.judged[pair.destination],
-                     snapshot.baseline)) {
+           becauseOf(figuresOf(snapshot.rows->rows.packed(pair.destination)),
+                     snapshot.judged[pair.destination], snapshot.baseline)) {
         line.because += (line.because.empty() ? "" : "; ") + reason;
       }
     }

@@ -19,7 +19,7 @@ std::uint8_t taken(std::uint8_t windows, bool beyond, bool again) {
 
 }  // namespace
 
-WindowLevels levelsOf(const Row& row, const Limits& limits) {
+WindowLevels levelsOf(const RowFigures& row, const Limits& limits) {
   WindowLevels made;
   for (std::size_t i = 0; i < kFigureNames.size(); ++i) {
     const auto figure = static_cast<Figure>(i);

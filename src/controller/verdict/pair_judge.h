@@ -30,7 +30,7 @@ struct WindowLevels {
   bool down = false;
   std::uint8_t figures = 0;  // bit i: Figure i is beyond `warn`
 };
-WindowLevels levelsOf(const Row& row, const Limits& limits);
+WindowLevels levelsOf(const RowFigures& row, const Limits& limits);
 
 // Takes a window into the history and returns what is judged now. `again`: this window was taken
 // before, and its row has changed.

@@ -103,21 +103,5 @@ TEST_F(SampledGrid, PairsWithinAGroupHaveOnePath) {
   EXPECT_EQ(pathsOf(paths, 0, paths.targets->across(0)[0]), 8U);
 }
 
-TEST(SparseRows, AnswerForEveryDestination) {
-  Rows rows(10);
-  EXPECT_EQ(rows.size(), 10U);
-  for (const std::size_t i : {7U, 2U, 9U, 0U}) rows[i].sent = static_cast<std::uint32_t>(i + 1);
-  const Rows& read = rows;
-  for (std::size_t i = 0; i < 10; ++i) {
-    const bool there = i == 7 || i == 2 || i == 9 || i == 0;
-    EXPECT_EQ(read[i].sent, there ? i + 1 : 0) << i;
-  }
-  ASSERT_EQ(rows.entries().size(), 4U);
-  EXPECT_EQ(rows.entries()[1].destination, 2U);
-  EXPECT_EQ(rows.of(rows.entries()[2]).sent, 8U);
-  rows[7].sent = 80;
-  EXPECT_EQ(rows.entries().size(), 4U);
-}
-
 }  // namespace
 }  // namespace pingloom::controller::sampled_grid_test

@@ -55,21 +55,25 @@ TEST(LiveFrames, ARow) {
   EXPECT_EQ(at<std::uint8_t>(frame, 37), 60);         // 7 us
 }
 
+std::uint8_t codeOf(const char* figure, const Row& row) {
+  return liveValue(metric(figure), RowPacker().pack(row));
+}
+
 TEST(LiveFrames, Values) {
   Row row = SmallBoard::measured(5000);
-  EXPECT_EQ(liveValue(metric("network_p50"), nullptr), 0);
-  EXPECT_EQ(liveValue(metric("network_p50"), &row), 55);
-  EXPECT_EQ(liveValue(metric("jitter"), &row), 0);
-  EXPECT_EQ(liveValue(metric("loss"), &row), 1);
+  EXPECT_EQ(liveValue(metric("network_p50"), PackedRow()), 0);
+  EXPECT_EQ(codeOf("network_p50", row), 55);
+  EXPECT_EQ(codeOf("jitter", row), 0);
+  EXPECT_EQ(codeOf("loss", row), 1);
   row.network.p50 = 3;  // below the scale
-  EXPECT_EQ(liveValue(metric("network_p50"), &row), 1);
+  EXPECT_EQ(codeOf("network_p50", row), 1);
   row.network.p50 = 100 * kSecond;  // beyond it
-  EXPECT_EQ(liveValue(metric("network_p50"), &row), 255);
+  EXPECT_EQ(codeOf("network_p50", row), 255);
   row.sent = 1'000'000;
   row.lost = 1;
-  EXPECT_EQ(liveValue(metric("loss"), &row), 2);  // little, but not none
+  EXPECT_EQ(codeOf("loss", row), 2);  // little, but not none
   row.lost = row.sent;
-  EXPECT_EQ(liveValue(metric("loss"), &row), 255);
+  EXPECT_EQ(codeOf("loss", row), 255);
 }
 
 // As docs/http-api.md has it: 100 ns * 10^(8 (c - 1) / 254), and half a step to either side.
@@ -80,7 +84,7 @@ TEST(LiveFrames, EveryCodeIsTheNearestToItsTime) {
       row.network.p50 =
           static_cast<std::uint64_t>(std::lround(100 * std::pow(10, 8 * (code - 1 + off) / 254)));
       if (row.network.p50 < 1000) continue;  // whole nanoseconds are too coarse there
-      EXPECT_EQ(liveValue(metric("network_p50"), &row), code) << row.network.p50;
+      EXPECT_EQ(codeOf("network_p50", row), code) << row.network.p50;
     }
   }
 }
@@ -93,7 +97,7 @@ TEST(LiveFrames, EveryCodeIsTheNearestToItsRatio) {
     for (const double off : {-0.49, 0.0, 0.49}) {
       row.lost = static_cast<std::uint32_t>(
           std::lround(row.sent * std::pow(10, 4 * (code - 2 + off) / 253 - 4)));
-      EXPECT_EQ(liveValue(metric("loss"), &row), code) << row.lost;
+      EXPECT_EQ(codeOf("loss", row), code) << row.lost;
     }
   }
 }
@@ -274,8 +278,7 @@ TEST_F(LiveTest, AChangeIsToldOnceHoweverOftenItHappened) {
   for (;; ++frames) {
     const auto frame = client.frame();
     ASSERT_EQ(frame.opcode, 2);
-    if (type(frame) == kRow &&
-        at<std::uint8_t>(frame.payload, 35) == liveValue(metric("network_p50"), &last)) {
+    if (type(frame) == kRow && at<std::uint8_t>(frame.payload, 35) == codeOf("network_p50", last)) {
       break;
     }
   }

@@ -22,25 +22,30 @@ TEST(Metric, EveryNameParsesAndFindsItsFigure) {
   for (const std::string& name : Metric::names()) {
     const auto metric = Metric::parse(name);
     ASSERT_TRUE(metric) << name;
+    const MetricValue value = metric->of(RowPacker().pack(row));
+    ASSERT_TRUE(value.measured()) << name;
     if (name == "jitter") {
-      EXPECT_EQ(metric->nanosecondsOf(row), 77U);
+      EXPECT_EQ(value.number(), 77);
     } else if (metric->isRatio()) {
       EXPECT_EQ(metric->unit(), "ratio");
-      EXPECT_EQ(metric->ratioOf(row), name == "loss" ? 0.25 : 0.5);
+      EXPECT_EQ(value.number(), name == "loss" ? 0.25 : 0.5);
     } else {
       EXPECT_EQ(metric->unit(), "ns");
-      EXPECT_EQ(metric->nanosecondsOf(row), expected) << name;
+      EXPECT_EQ(value.part, expected) << name;
       expected += expected % 10 == 6 ? 5 : 1;
     }
   }
 }
 
 TEST(Metric, WhatWasNotMeasuredIsNone) {
-  const Row row;
-  EXPECT_EQ(Metric::parse("network_p50")->nanosecondsOf(row), std::nullopt);
-  EXPECT_EQ(Metric::parse("jitter")->nanosecondsOf(row), std::nullopt);
-  EXPECT_EQ(Metric::parse("loss")->ratioOf(row), std::nullopt);
-  EXPECT_EQ(Metric::parse("anomalous")->ratioOf(row), std::nullopt);
+  Row lost;
+  lost.sent = lost.lost = 8;
+  RowPacker packer;
+  for (const std::string& name : Metric::names()) {
+    const auto metric = Metric::parse(name);
+    EXPECT_FALSE(metric->of({}).measured()) << name;
+    EXPECT_EQ(metric->of(packer.pack(lost)).measured(), name == "loss") << name;
+  }
 }
 
 TEST(Metric, NumbersAreWrittenAsTheyAre) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "controller/model/row_packer.h"
 #include "unit/controller/mesh_report.h"
 #include "unit/controller/same_shown_row.h"
 #include "unit/controller/support.h"
@@ -27,7 +28,7 @@ Row shown(const wire::Row& message) {
 
 std::string told(const Row& row, const IpAddress& destination = ip("10.0.0.2")) {
   std::string bytes;
-  appendRelayedRow(destination, row, bytes);
+  appendRelayedRow(destination, RowPacker().pack(row), bytes);
   EXPECT_LE(bytes.size(), kMaxRelayedRow);
   return bytes;
 }
@@ -37,23 +38,21 @@ std::string refusal(std::string_view bytes) {
   RelayedRowReader reader(bytes);
   const auto destination = reader.destination();
   if (!destination) return destination.error().reason;
-  Row row;
-  const auto status = reader.row(row);
-  return status ? "" : status.error().reason;
+  const auto row = reader.row();
+  return row ? "" : row.error().reason;
 }
 
 void expectSame(const std::vector<std::pair<IpAddress, Row>>& rows) {
   std::string bytes;
-  for (const auto& [destination, row] : rows) appendRelayedRow(destination, row, bytes);
+  for (const auto& [destination, row] : rows)
+    appendRelayedRow(destination, RowPacker().pack(row), bytes);
   RelayedRowReader reader(bytes);
-  Row read;
-  read.lost = 7;  // of a row before
   for (const auto& [destination, row] : rows) {
     ASSERT_FALSE(reader.ended());
     EXPECT_EQ(reader.destination(), destination);
-    const auto status = reader.row(read);
-    ASSERT_TRUE(status) << status.error().text();
-    EXPECT_TRUE(test::sameRow(read, row));
+    const auto read = reader.row();
+    ASSERT_TRUE(read) << read.error().text();
+    EXPECT_TRUE(test::sameRow(read->row(), row));
   }
   EXPECT_TRUE(reader.ended());
 }

@@ -150,7 +150,7 @@ std::string expectedJson(const plan::ProbeSpec& probe, const SourceRows& source,
   if (options.judged) {
     out["severity"] = name(options.judged->severity);
     if (options.judged->severity >= Severity::kSlow && options.baseline != nullptr) {
-      out["because"] = becauseOf(row, *options.judged, *options.baseline);
+      out["because"] = becauseOf(figuresOf(row), *options.judged, *options.baseline);
     }
   }
   putCounts(out, row);

@@ -66,7 +66,7 @@ TEST(State, FollowsTheTableLineByLine) {
       {"fine", fine, kThere, PairState::kOk},
   };
   for (const auto& line : table) {
-    EXPECT_EQ(name(deriveState(line.row, line.facts)), name(line.state)) << line.what;
+    EXPECT_EQ(name(deriveState(countsOf(line.row), line.facts)), name(line.state)) << line.what;
   }
 }
 

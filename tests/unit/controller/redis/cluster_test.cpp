@@ -160,7 +160,9 @@ TEST(RedisCommands, AMasterWithTheIndexGetsItWhereverTheRowsAre) {
   rows->window = 10 * kSecond;
   rows->reported_utc = 1'000 * kHour;
   rows->rows.resize(2);
-  rows->rows[1].sent = rows->rows[1].received = 10;
+  Row row;
+  row.sent = row.received = 10;
+  rows->rows.set(1, row);
   auto snapshot = std::make_shared<SourceSnapshot>();
   snapshot->rows = rows;
   snapshot->states = {std::nullopt, PairState::kOk};

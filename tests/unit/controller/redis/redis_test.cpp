@@ -101,8 +101,10 @@ class RedisTest : public testing::Test {
     rows->rows.resize(shape.destinations.size());
     for (std::size_t i = 0; i < shape.destinations.size(); ++i) {
       if (!isPair(shape, source, i)) continue;
-      rows->rows[i].sent = rows->rows[i].received = 10;
-      rows->rows[i].network = {10, p50, p50, p50, p50, p50, p50};
+      Row row;
+      row.sent = row.received = 10;
+      row.network = {10, p50, p50, p50, p50, p50, p50};
+      rows->rows.set(i, row);
       made->states[i] = PairState::kOk;
     }
     made->rows = std::move(rows);
@@ -177,7 +179,9 @@ TEST(RedisExpiry, RowsAreStaleBeforeTheyLeaveExceptWithShortWindows) {
     const Nanos end = rows->window_start_utc + window;
     rows->reported_utc = end + timeout + kSecond + 50 * kMillisecond;  // as agents report
     rows->rows.resize(2);
-    rows->rows[1].sent = rows->rows[1].received = 10;
+    Row row;
+    row.sent = row.received = 10;
+    rows->rows.set(1, row);
     const auto snapshot =
         std::make_shared<SourceSnapshot>(SourceSnapshot{rows, {std::nullopt, PairState::kOk}});
     RedisKeys store;
@@ -217,7 +221,7 @@ TEST_F(RedisTest, ARowThatIsGoneFromTheNewestWindowIsRemoved) {
   const auto writer = startWriter();
   auto next = snapshot(0, 0);
   auto rows = std::make_shared<SourceRows>(*next->rows);
-  rows->rows[1] = Row{};
+  rows->rows.set(1, Row{});
   next->rows = rows;
   next->states[1] = PairState::kPending;
   board_.publishSource(0, 0, next);
@@ -235,8 +239,10 @@ TEST_F(RedisTest, EachPathHasAFieldBesideTheirMerge) {
     auto made = snapshot(0, 0);
     auto rows = std::make_shared<SourceRows>(*made->rows);
     auto second = std::make_shared<Rows>(rows->rows);
-    (*second)[1].lost = lost_on_second;
-    (*second)[1].sent += lost_on_second;
+    Row row = (*second)[1];
+    row.lost = lost_on_second;
+    row.sent += lost_on_second;
+    second->set(1, row);
     rows->paths = {std::make_shared<const Rows>(rows->rows), second};
     made->path_states = {made->states, made->states};
     if (lost_on_second > 0) made->path_states[1][1] = PairState::kLoss;
@@ -261,7 +267,7 @@ TEST_F(RedisTest, EachPathHasAFieldBesideTheirMerge) {
   auto merge_only = snapshot(0, 0, 7'000);  // the paths of this window are still to come
   auto rows = std::make_shared<SourceRows>(*merge_only->rows);
   rows->paths.resize(2);
-  rows->rows[2] = Row{};
+  rows->rows.set(2, Row{});
   merge_only->states[2] = PairState::kPending;
   merge_only->path_states.resize(2);
   merge_only->rows = rows;

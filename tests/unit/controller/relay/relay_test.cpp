@@ -558,9 +558,7 @@ TEST_F(RelayTest, WhatIsNotShownIsNotTold) {
   EXPECT_EQ(home_.grid.reports(), 2U);
   EXPECT_EQ(other_.grid.reports(), 2U);
   EXPECT_EQ(other_.intake.counters().relayed_refused, ReportFaults{});
-  const auto rows = [](const Side& side) -> const Rows& {
-    return side.grid.snapshots()[0][0]->rows->rows;
-  };
+  const auto rows = [](const Side& side) { return side.grid.snapshots()[0][0]->rows->rows; };
   for (const std::size_t destination : {1, 2}) {
     EXPECT_GT(rows(home_)[destination].sent, 0U);
     EXPECT_TRUE(test::sameRow(rows(home_)[destination], rows(other_)[destination]));

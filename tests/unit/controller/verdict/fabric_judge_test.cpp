@@ -103,7 +103,7 @@ class FabricJudgeTest : public testing::Test {
         for (std::uint32_t to = 0; to < kHosts; ++to) {
           if (to == from) continue;
           const double lost = 1 - (1 - loss(from, to, path)) * (1 - loss(to, from, path));
-          Row& row = (*of_path)[to];
+          Row row;
           row.sent = kSent;
           row.lost = static_cast<std::uint32_t>(lost * kSent + 0.5);
           row.received = kSent - row.lost;
@@ -113,6 +113,7 @@ class FabricJudgeTest : public testing::Test {
           }
           const std::uint64_t time = kUsual + delay_(from, to, path) + delay_(to, from, path);
           row.network = {kSent, time - 2000, time, time, time + 3000, time + 3000, time + 3000};
+          of_path->set(to, row);
         }
         rows->paths.push_back(std::move(of_path));
       }

@@ -52,10 +52,11 @@ class JudgedMesh {
         if (from == to || !which(from + 1, to + 1)) continue;
         source.judged[to] = {severity, figureBit(figure)};
         auto rows = std::make_shared<SourceRows>(*source.rows);
-        Row& row = rows->rows[to];
+        Row row = rows->rows[to];
         if (figure == Figure::kLoss) row.lost = row.sent / 2;
         if (figure == Figure::kNetwork) row.network.p50 = 800'000;
         if (figure == Figure::kResponder) row.responder.p50 = 5'000'000;
+        rows->rows.set(to, row);
         source.rows = std::move(rows);
       }
     }
@@ -126,10 +127,11 @@ class JudgedMesh {
     made->baseline = {1000, 0, 1000, 1000, 100, 0, 0};
     for (std::size_t to = 0; to < rows->rows.size(); ++to) {
       if (to == self) continue;
-      Row& row = rows->rows[to];
+      Row row;
       row.sent = row.received = 10;
       row.network = {10, 900, 1000, 1000, 1100, 1200, 1300};
       row.responder = row.prober = row.network;
+      rows->rows.set(to, row);
       made->states[to] = PairState::kOk;
       made->judged[to] = {Severity::kOk, 0};
     }

@@ -59,14 +59,14 @@ TEST(PairJudge, AWindowIsTakenOnceHoweverOftenItsRowComes) {
   EXPECT_EQ(history.slow, 0) << "the newest row counts";
 }
 
-Row row(std::uint64_t network, std::uint32_t lost = 0) {
+RowFigures row(std::uint64_t network, std::uint32_t lost = 0) {
   Row made;
   made.sent = 10;
   made.lost = lost;
   made.received = made.sent - lost;
   made.network = {made.received, network, network, network, network, network, network};
   made.rtt = made.network;
-  return made;
+  return figuresOf(made);
 }
 
 TEST(PairJudge, ARelativeThresholdNeedsADistanceToo) {
