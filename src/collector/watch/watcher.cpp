@@ -1,10 +1,10 @@
 #include "collector/watch/watcher.h"
 
 #include <pthread.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <iterator>
 #include <limits>
 
