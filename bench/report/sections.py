@@ -114,7 +114,7 @@ SECTIONS = [
     Section("cost", f"{BIN}/cost_bench", "--runs 1 --rounds 2 --long-rounds 1", 1200, full="--runs 3 --rounds 4 --long-rounds 1",
             targets=("cost_bench",),
             plot="host-cost.svg", across="cgroups or applications, 8 series each"),
-    Section("churn", f"{BIN}/churn_bench", "--runs 1 --seconds 10", 1500, full="--runs 2 --seconds 120", targets=("churn_bench",),
+    Section("churn", f"{BIN}/churn_bench", "--runs 1 --seconds 10", 1500, full="--runs 1 --seconds 120", targets=("churn_bench",),
             needs=(program("prometheus"),)),
     Section("truth", "bench/truth/truth.py", "--count 200", 400, full="--count 1000", targets=("pingloom", "truth_tool"),
             needs=(root, program("ip"), program("chrt")),
