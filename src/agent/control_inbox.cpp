@@ -95,6 +95,7 @@ void ControlClient::takeFrame(const std::string& frame, Nanos now) {
     // An agent never asks for these on this connection.
     case wire::ControllerMessage::kJoined:
     case wire::ControllerMessage::kRelays:
+    case wire::ControllerMessage::kBurstReport:
       ++counters_.unexpected_messages;
       return;
     case wire::ControllerMessage::BODY_NOT_SET:

@@ -35,11 +35,16 @@ Status Controller::joinCluster() {
 
 Status Controller::followOthers() {
   if (cluster_ == nullptr) return {};
-  relay_intake_.emplace(board_, registry_, *intake_, paths_, server_->counterLog());
+  relay_intake_.emplace(board_, registry_, *intake_, paths_, server_->counterLog(),
+                        server_->bursts());
   auto others = OtherControllers::make(
       board_, *relay_intake_, config_.keys ? std::optional(*config_.keys->own) : std::nullopt);
   if (!others) return tl::unexpected(others.error());
   others_ = std::move(*others);
+  server_->bursts().forwardBy(
+      [this](const std::string& controller, const wire::AgentMessage& order) {
+        return others_->order(controller, order);
+      });
   return {};
 }
 

@@ -100,6 +100,9 @@ cluster: {{ name: {self.name}, address: {self.address} }}
     def get(self, path):
         return self.mesh.get(path, port=self.http_port, address=self.home)
 
+    def post(self, path, body):
+        return self.mesh.post(path, body, port=self.http_port, address=self.home)
+
     def role(self):
         return self.get("/api/v1/controllers").json()["role"]
 

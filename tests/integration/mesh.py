@@ -210,10 +210,17 @@ rdma: {self.rdma.get(index, "{ device: soft }")}
         return f"http://{self.home}:{self.http_port}"
 
     def get(self, path, port=None, address=None):
+        return self.ask_http("GET", path, port, address)
+
+    def post(self, path, body, port=None, address=None):
+        """Sends `body` as JSON."""
+        return self.ask_http("POST", path, port, address, json.dumps(body), {"Content-Type": "application/json"})
+
+    def ask_http(self, method, path, port, address, body=None, headers=None):
         connection = http.client.HTTPConnection(address or self.home, port or self.http_port,
                                                 timeout=5)
         try:
-            connection.request("GET", path)
+            connection.request(method, path, body, headers or {})
             response = connection.getresponse()
             return Answer(response.status, response.read().decode())
         except http.client.HTTPException as failure:

@@ -125,6 +125,20 @@ class SharedHistory(unittest.TestCase):
         named = {host["controller"] for one in both for host in one.get("/api/v1/hosts").json()["hosts"]}
         self.assertEqual(named - {None}, {one.name for one in both if self.own(one)})
 
+    def check_bursts(self, mesh, both, probe):
+        """Any controller orders bursts of each agent, and has their results within a few seconds."""
+        for one in both:
+            for index in sorted(mesh.agents):
+                source, destination = mesh.addresses[index], mesh.addresses[index - 1]
+                answer = one.post("/api/v1/bursts", {"probe": probe, "source": source, "destination": destination, "count": 3,
+                                                     "interval_ns": 10_000_000})
+                self.assertEqual(answer.status, 202, answer.body)
+                path = f"/api/v1/bursts/{answer.json()['id']}"
+                eventually(lambda: one.get(path).json()["state"] != "running", 20, "the burst is over", interval=0.05)
+                burst = one.get(path).json()
+                self.assertEqual((burst["state"], burst["reason"], burst["agent"]), ("done", None, f"host-{index}"))
+                self.assertEqual([ping["result"] for ping in burst["pings"]], ["received"] * 3)
+
     @staticmethod
     def own(controller):
         return [host for host in controller.get("/api/v1/hosts").json()["hosts"] if host["controller"] is None]
@@ -148,6 +162,7 @@ class SharedHistory(unittest.TestCase):
         eventually(lambda: all(self.states(mesh, before[f"host-{index}"], "rdma", index) == {"ok"} for index in range(3)), 40,
                    "each agent has results of all by RDMA")
         self.check_both_show_all(mesh, both)
+        self.check_bursts(mesh, both, "rdma")
         killed.process.kill()
         eventually(lambda: len(homes()) == 3, 40, "all are home again")
         self.assertEqual(set(homes().values()), {other})
@@ -260,6 +275,7 @@ class SharedHistory(unittest.TestCase):
         self.assertEqual([host["host"] for one in both for host in self.own(one)], ["host-1", "host-0"])
         self.assertEqual(listed(a), {"host-0", "host-1"})
         self.assertEqual(listed(b), {"host-0", "host-1"})
+        self.check_bursts(mesh, both, "udp")
 
         # A key that is revoked at the other one loses its registration at its home.
         keys("revoke", "--config", a.config, "host-0")

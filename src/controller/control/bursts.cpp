@@ -15,9 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxReason = 200;
 
-std::string orderMessage(std::uint64_t id, const BurstOrder& order) {
-  wire::ControllerMessage message;
-  wire::BurstOrder& body = *message.mutable_burst();
+void encode(std::uint64_t id, const BurstOrder& order, wire::BurstOrder& body) {
   body.set_id(id);
   body.set_probe(order.probe);
   body.set_source(order.source.wire());
@@ -25,7 +23,6 @@ std::string orderMessage(std::uint64_t id, const BurstOrder& order) {
   body.set_path(order.path);
   body.set_count(order.count);
   body.set_interval_ns(order.interval);
-  return message.SerializeAsString();
 }
 
 }  // namespace
@@ -40,16 +37,26 @@ bool Bursts::busy(const std::string& host) const {
                      [&](const auto& entry) { return entry.second.known.host == host; });
 }
 
+bool Bursts::send(const Agent& agent, std::uint64_t id, const BurstOrder& order) {
+  if (agent.info.isHere()) {
+    wire::ControllerMessage message;
+    encode(id, order, *message.mutable_burst());
+    return socket_.send(agent.route, std::string_view(message.SerializeAsString()));
+  }
+  wire::AgentMessage message;
+  wire::RelayedBurstOrder& relayed = *message.mutable_burst_order();
+  relayed.set_host(agent.info.host);
+  relayed.set_incarnation(agent.info.incarnation);
+  encode(id, order, *relayed.mutable_order());
+  return forward_ && forward_(agent.info.controller, message);
+}
+
 BurstAnswer Bursts::start(const BurstOrder& order, Instant now) {
   const Agent* agent = registry_.owner(order.source);
   if (agent == nullptr || !agent->info.alive) {
     return refuse(BurstRefusal::kNoAgent, "there is no agent at " + order.source.text());
   }
   const std::string& host = agent->info.host;
-  if (!agent->info.isHere()) {
-    return refuse(BurstRefusal::kNoAgent, "agent " + host + " is registered with the controller " +
-                                              agent->info.controller + ": order it there");
-  }
   if (busy(host)) {
     return refuse(BurstRefusal::kAgentBusy, "agent " + host + " is busy with another burst");
   }
@@ -65,8 +72,13 @@ BurstAnswer Bursts::start(const BurstOrder& order, Instant now) {
   // The id is random so that no late report on a burst of an earlier controller process matches.
   do burst.known.id = randomU64();
   while (burst.known.id == 0 || running_.count(burst.known.id) != 0);
-  if (!socket_.send(agent->route, std::string_view(orderMessage(burst.known.id, order)))) {
-    return refuse(BurstRefusal::kNoAgent, "agent " + host + " takes no more messages");
+  if (!send(*agent, burst.known.id, order)) {
+    return refuse(BurstRefusal::kNoAgent,
+                  agent->info.isHere()
+                      ? "agent " + host + " takes no more messages"
+                      : "agent " + host + " is registered with controller " +
+                            agent->info.controller +
+                            ", which takes no orders from here at present: order it there");
   }
   burst.known.order = order;
   burst.known.host = host;

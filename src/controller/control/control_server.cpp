@@ -63,7 +63,7 @@ void ControlServer::take(net::ZmqRouter::Message message, Instant now) {
     key = message.frame->key();
     if (const auto denial = access_->maySpeak(key)) return deny(message, *denial, now);
     if (key && access_->joins(*key)) return takeJoin(message, *key, now);
-    if (key && access_->isOwn(*key)) return takeFollow(message, now);
+    if (key && access_->isOwn(*key)) return takeFromController(message, now);
   }
   Agent* agent = registry_.heard(route, now, key ? key->text() : "");
   if (batchKind(bytes) != BatchKind::kNone) {
@@ -74,7 +74,8 @@ void ControlServer::take(net::ZmqRouter::Message message, Instant now) {
       !message_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return refuse(route, wire::Refused::BAD_MESSAGE, "the message is malformed");
   }
-  if (message_.has_follow() && access_ == nullptr) return takeFollow(message, now);
+  if (message_.has_follow() && access_ == nullptr) return takeFollow(route, now);
+  if (message_.has_burst_order() && access_ == nullptr) return takeBurstOrder(route, now);
   if (message_.has_registration()) {
     return takeRegister(message, message_.registration(), agent, now);
   }
@@ -86,12 +87,7 @@ void ControlServer::take(net::ZmqRouter::Message message, Instant now) {
     hosts_changed_ = true;
     return;
   }
-  if (message_.has_burst()) {
-    if (const auto taken = bursts_.report(*agent, message_.burst(), now); !taken) {
-      refuse(route, wire::Refused::BAD_MESSAGE, taken.error().text());
-    }
-    return;
-  }
+  if (message_.has_burst()) return takeBurstReport(*agent, now);
   if (message_.has_paths()) {
     const auto fault = paths_.take(*agent, message_.paths(), now.utc);
     if (feed_ != nullptr) feed_->paths(*agent, message_.paths(), now);
@@ -108,17 +104,34 @@ void ControlServer::deny(const net::ZmqRouter::Message& message, const Access::D
 }
 
 // With keys, controllers know each other by the key that they share.
-void ControlServer::takeFollow(const net::ZmqRouter::Message& message, Instant now) {
+void ControlServer::takeFromController(const net::ZmqRouter::Message& message, Instant now) {
   const std::string_view bytes = message.frame->bytes();
   const bool parsed = bytes.size() <= kMaxOtherBytes &&
                       message_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
-  if (!parsed || !message_.has_follow()) {
-    return refuse(message.route, wire::Refused::BAD_MESSAGE, "only controllers have this key");
-  }
+  if (parsed && message_.has_follow()) return takeFollow(message.route, now);
+  if (parsed && message_.has_burst_order()) return takeBurstOrder(message.route, now);
+  refuse(message.route, wire::Refused::BAD_MESSAGE, "only controllers have this key");
+}
+
+void ControlServer::takeFollow(const std::string& route, Instant now) {
   const auto refused = feed_ == nullptr
                            ? Refusal{wire::Refused::NOT_AUTHORIZED, "this controller works alone"}
-                           : feed_->follow(message.route, message_.follow(), now);
-  if (refused) refuse(message.route, refused->reason, refused->text);
+                           : feed_->follow(route, message_.follow(), now);
+  if (refused) refuse(route, refused->reason, refused->text);
+}
+
+void ControlServer::takeBurstOrder(const std::string& route, Instant now) {
+  if (feed_ != nullptr && feed_->follows(route)) {
+    return burst_relay_.order(route, message_.burst_order(), now);
+  }
+  refuse(route, wire::Refused::NOT_AUTHORIZED, "only controllers that follow may order bursts");
+}
+
+void ControlServer::takeBurstReport(const Agent& agent, Instant now) {
+  if (burst_relay_.report(agent, message_.burst())) return;
+  if (const auto taken = bursts_.report(agent, message_.burst(), now); !taken) {
+    refuse(agent.route, wire::Refused::BAD_MESSAGE, taken.error().text());
+  }
 }
 
 void ControlServer::takeJoin(const net::ZmqRouter::Message& message, const net::CurveKey& token,

@@ -15,6 +15,7 @@
 #include "controller/control/access.h"
 #include "controller/control/batch_intake.h"
 #include "controller/control/batch_marks.h"
+#include "controller/control/burst_relay.h"
 #include "controller/control/bursts.h"
 #include "controller/control/counter_log.h"
 #include "controller/control/endpoint_push.h"
@@ -59,6 +60,7 @@ class ControlServer {
         ledger_(ledger),
         endpoints_(socket, registry, std::move(endpoints_file), started_mono, foreign),
         bursts_(socket, registry, bursts),
+        burst_relay_(socket, registry),
         paths_(paths),
         access_(access),
         desk_(desk),
@@ -97,6 +99,7 @@ class ControlServer {
 
   std::uint64_t agentsSentAway() const { return sent_away_; }
   CounterLog& counterLog() { return counters_; }
+  Bursts& bursts() { return bursts_; }
 
   std::uint64_t messagesRefused() const;
   const std::array<std::uint64_t, 7>& refusedByReason() const { return refused_; }
@@ -118,7 +121,10 @@ class ControlServer {
   void moveAgents(Instant now);
   bool sendAway(const std::string& route, const std::string& host, const Homes::Home& home);
   void noteMove(Agent& agent, const Homes::Home& home, Instant now);
-  void takeFollow(const net::ZmqRouter::Message& message, Instant now);
+  void takeFromController(const net::ZmqRouter::Message& message, Instant now);
+  void takeFollow(const std::string& route, Instant now);
+  void takeBurstOrder(const std::string& route, Instant now);
+  void takeBurstReport(const Agent& agent, Instant now);
   void acknowledge(const std::string& route, wire::BatchId id);
   void refuse(const std::string& route, wire::Refused::Reason reason, std::string_view text,
               std::uint64_t times = 1);
@@ -132,6 +138,7 @@ class ControlServer {
   PlanHistory plans_;
   EndpointPush endpoints_;
   Bursts bursts_;
+  BurstRelay burst_relay_;
   PathIntake& paths_;
   CounterLog counters_;
   Access* const access_;

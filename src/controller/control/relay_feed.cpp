@@ -71,7 +71,10 @@ void encodeAgent(const Agent& agent, wire::RelayedAgent& out) {
 // Collects what is known already into pieces of about kPieceBytes.
 class Pieces {
  public:
-  Pieces() { message_.mutable_relays()->set_from_start(true); }
+  Pieces() {
+    message_.mutable_relays()->set_from_start(true);
+    message_.mutable_relays()->set_takes_bursts(true);
+  }
 
   wire::Relay& add(const std::string& host) {
     if (bytes_ > RelayFeed::kPieceBytes) end(false);
@@ -143,6 +146,11 @@ std::optional<Refusal> RelayFeed::follow(const std::string& route, const wire::F
   }
   flushAll(now);
   return std::nullopt;
+}
+
+bool RelayFeed::follows(const std::string& route) const {
+  return std::any_of(followers_.begin(), followers_.end(),
+                     [&](const auto& entry) { return entry.second.route == route; });
 }
 
 void RelayFeed::tellAll(Follower& follower) {

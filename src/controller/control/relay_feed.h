@@ -47,6 +47,8 @@ class RelayFeed {
 
   // Whether anybody follows. Otherwise nothing has to be told.
   bool followed() const { return !followers_.empty(); }
+  // Whether a controller follows on this connection.
+  bool follows(const std::string& route) const;
   // REQUIRES: the agents are registered here.
   // `fresh`: it has just registered, and was not only heard again.
   void registered(Agent& agent, bool fresh, Instant now);

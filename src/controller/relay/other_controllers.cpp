@@ -28,6 +28,12 @@ std::vector<std::string> OtherControllers::heard() const {
   return names;
 }
 
+bool OtherControllers::order(const std::string& name, const wire::AgentMessage& burst) {
+  const auto link = links_.find(name);
+  if (link == links_.end() || !link->second.heard || !link->second.takes_bursts) return false;
+  return link->second.socket.send({}, burst.SerializeAsString());
+}
+
 void OtherControllers::run(Instant now) {
   if (now.mono - std::exchange(ran_mono_, now.mono) > kLapse) {
     lapsed_mono_ = now.mono;
@@ -172,9 +178,11 @@ void OtherControllers::takeFrame(const std::string& name, Link& link, Instant no
     }
     return;
   }
+  if (message_.has_burst_report()) return intake_.takeBurst(name, message_.burst_report(), now);
   if (!message_.has_relays()) return;
   link.heard_mono = now.mono;
   link.refusal.clear();
+  if (message_.relays().from_start()) link.takes_bursts = message_.relays().takes_bursts();
   if (!intake_.take(name, message_.relays(), now)) link.missed = true;
   takeCollectors(name, link, now);
   if (message_.relays().complete() && !std::exchange(link.heard, true)) {

@@ -43,6 +43,9 @@ class OtherControllers {
 
   // Those that tell what their agents say.
   std::vector<std::string> heard() const;
+  // Sends an order of a burst to another controller. Returns false if that one is not heard or
+  // knows no such orders.
+  bool order(const std::string& name, const wire::AgentMessage& burst);
   int descriptor() const { return readable_.get(); }
   void run(Instant now);
   // CLOCK_MONOTONIC
@@ -57,6 +60,7 @@ class OtherControllers {
     bool connected = false;
     bool missed = false;  // everything is to be asked for again
     bool heard = false;   // it tells, and nothing is missing so far
+    bool takes_bursts = false;
     Nanos heard_since_mono = 0;
     Nanos heard_mono = 0;  // the last time, or when it was opened
     Nanos asked_mono = 0;  // when everything was last asked for

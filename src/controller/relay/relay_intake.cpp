@@ -6,6 +6,7 @@
 #include "controller/control/agent_status.h"
 
 namespace pingloom::controller {
+
 bool RelayIntake::take(const std::string& from, const wire::Relays& told, Instant now) {
   if (told.from_start()) refused_.erase(from);
   bool known = true;
@@ -83,12 +84,23 @@ void RelayIntake::takeAgent(const std::string& from, const wire::Relay& relay, I
 void RelayIntake::takeBatch(const std::string& from, const Agent& agent,
                             const wire::RelayedBatch& batch, Instant now) {
   const std::string fault = batches_.takeRelayed(agent, batch, now);
-  if (fault.empty()) return;
+  if (!fault.empty()) warn(from, agent.info.host, fault, now);
+}
+
+void RelayIntake::takeBurst(const std::string& from, const wire::RelayedBurstReport& told,
+                            Instant now) {
+  const Agent* agent = registry_.find(told.host());
+  if (agent == nullptr || agent->info.controller != from) return;
+  const auto taken = bursts_.report(*agent, told.report(), now);
+  if (!taken) warn(from, agent->info.host, taken.error().text(), now);
+}
+
+void RelayIntake::warn(const std::string& from, const std::string& host, const std::string& fault,
+                       Instant now) {
   const auto [warned, is_first] = warned_mono_.try_emplace(from, now.mono);
   if (!is_first && now.mono - warned->second < kWarnPause) return;
   warned->second = now.mono;
-  log::warning("what controller {} tells of agent {} is not shown: {}", from, agent.info.host,
-               fault);
+  log::warning("what controller {} tells of agent {} is not shown: {}", from, host, fault);
 }
 
 // The other controller has refused what is malformed.

@@ -15,6 +15,7 @@
 
 #include "control.pb.h"
 #include "controller/control/batch_intake.h"
+#include "controller/control/bursts.h"
 #include "controller/control/counter_log.h"
 #include "controller/control/path_intake.h"
 #include "controller/control/registry.h"
@@ -30,12 +31,19 @@ class RelayIntake {
 
   // REQUIRES: all of them outlive it.
   RelayIntake(const Board& board, Registry& registry, BatchIntake& batches, PathIntake& paths,
-              CounterLog& counters)
-      : board_(board), registry_(registry), batches_(batches), paths_(paths), counters_(counters) {}
+              CounterLog& counters, Bursts& bursts)
+      : board_(board),
+        registry_(registry),
+        batches_(batches),
+        paths_(paths),
+        counters_(counters),
+        bursts_(bursts) {}
 
   // Takes what the controller `from` tells. Returns false if it has told of an agent that it has
   // not named before: something was missed, and it should tell everything again.
   bool take(const std::string& from, const wire::Relays& told, Instant now);
+  // Takes what an agent of the controller `from` says of a burst that was ordered here.
+  void takeBurst(const std::string& from, const wire::RelayedBurstReport& told, Instant now);
   // Ends the presence of agents that nobody has told for kLinger. `unheard` says of a controller
   // that it may have told something for the last kLinger that was not heard.
   void expire(const std::function<bool(const std::string&)>& unheard, Instant now);
@@ -49,6 +57,8 @@ class RelayIntake {
                  Instant now);
   void takeHeartbeat(Agent& agent, const wire::Heartbeat& heartbeat, Instant now);
   void takeMove(Agent& agent, const std::string& controller, Instant now);
+  void warn(const std::string& from, const std::string& host, const std::string& fault,
+            Instant now);
   bool knowsBetter(const std::string& from, const std::string& host, Instant now) const;
 
   const Board& board_;
@@ -56,6 +66,7 @@ class RelayIntake {
   BatchIntake& batches_;
   PathIntake& paths_;
   CounterLog& counters_;
+  Bursts& bursts_;
   // Agents of a controller that the registry has refused, since when; until it tells everything
   // again.
   std::map<std::string, std::map<std::string, Nanos>> refused_;
