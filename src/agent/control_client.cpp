@@ -43,7 +43,8 @@ void ControlClient::run(Nanos now_mono) {
   sendBatches(now_mono);
   // The descriptor is edge-triggered, and every check consumes its events, so later events would be
   // missed without this check.
-  more_waits_ = socket_.readable() || socket_.connected() == (state_ == State::kConnecting);
+  const auto socket = socket_.state();
+  more_waits_ = socket.readable || socket.connected == (state_ == State::kConnecting);
 }
 
 Nanos ControlClient::deadline() const {
@@ -188,7 +189,9 @@ void ControlClient::loseConnection(const char* why) {
   restartBatches();
 }
 
+// Sending takes notice of what has arrived, for which the descriptor does not wake the owner then.
 bool ControlClient::sendMessage(const wire::AgentMessage& message) {
+  more_waits_ = true;
   return socket_.send(message.SerializeAsString(), {});
 }
 

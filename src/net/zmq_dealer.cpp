@@ -93,8 +93,13 @@ int ZmqDealer::events() {
   return zmqValue(0, [&] { return socket_.get(zmq::sockopt::events); });
 }
 
-bool ZmqDealer::connected() { return (events() & ZMQ_POLLOUT) != 0; }
-bool ZmqDealer::readable() { return (events() & ZMQ_POLLIN) != 0; }
+bool ZmqDealer::connected() { return state().connected; }
+bool ZmqDealer::readable() { return state().readable; }
+
+ZmqDealer::State ZmqDealer::state() {
+  const int ready = events();
+  return {(ready & ZMQ_POLLOUT) != 0, (ready & ZMQ_POLLIN) != 0};
+}
 
 bool ZmqDealer::send(std::string_view head, std::string_view body) {
   if (!isOpen()) return false;

@@ -77,6 +77,13 @@ class ZmqDealer {
   // A connection stands. It is read from writability, because the high-water mark is never reached.
   bool connected();
   bool readable();
+  // Both at one moment. An owner that waits for the descriptor has to look at both in one call:
+  // after a second one it would not be woken for what arrived between the two.
+  struct State {
+    bool connected = false;
+    bool readable = false;
+  };
+  State state();
   // The cause of the latest handshake that failed since the last call. libzmq mostly stops
   // reconnecting after one: open() the socket again. REQUIRES watch_handshakes, and a call every
   // few seconds while there is no connection, because reports queue up.

@@ -31,6 +31,7 @@ std::vector<std::string> OtherControllers::heard() const {
 bool OtherControllers::order(const std::string& name, const wire::AgentMessage& burst) {
   const auto link = links_.find(name);
   if (link == links_.end() || !link->second.heard || !link->second.takes_bursts) return false;
+  more_waits_ = true;  // sending may have consumed the descriptor's event
   return link->second.socket.send({}, burst.SerializeAsString());
 }
 
