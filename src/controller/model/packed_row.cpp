@@ -69,20 +69,6 @@ void setCounts(std::uint32_t head, const CountsByBit& counts, RowCounts& out) {
 constexpr std::uint32_t kStateBits =
     0x1FU | 1U << 8U | ((1U << kAnomalies) - 1) << kFirstAnomalyBit;
 
-PairCounts pairCounts(const CountsByBit& counts, bool timed) {
-  std::uint64_t anomalous = 0;
-  for (std::size_t i = 0; i < kAnomalies; ++i) anomalous += counts[kFirstAnomalyBit + i];
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  return {.sent = counts[0],
-          .received = counts[1],
-          .lost = counts[2],
-          .refused = counts[3],
-          .unreachable = counts[4],
-          .anomalous = static_cast<std::uint32_t>(std::min(anomalous, kMost)),
-          .misfit = counts[8],
-          .timed = timed ? 1U : 0U};
-}
-
 }  // namespace
 
 std::size_t PackedRow::restBytes() const {
@@ -162,9 +148,7 @@ PairCounts countsOf(const PackedRow& row) {
     made.timed = row.has(RowPart::kNetwork) ? 1U : 0U;
     return made;
   }
-  CountsByBit counts;
-  (void)readCounts(head, row.rest(), counts);
-  return pairCounts(counts, row.has(RowPart::kNetwork));
+  return countsOf(row.counts(), row.has(RowPart::kNetwork));
 }
 
 RowFigures figuresOf(const PackedRow& row) {

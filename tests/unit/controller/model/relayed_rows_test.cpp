@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "controller/model/row_packer.h"
+#include "unit/controller/full_row.h"
 #include "unit/controller/mesh_report.h"
 #include "unit/controller/same_shown_row.h"
 #include "unit/controller/support.h"
@@ -70,26 +71,7 @@ TEST(RelayedRows, AreReadAsTheyWereTold) {
 }
 
 TEST(RelayedRows, EveryFieldIsTold) {
-  constexpr auto kLargest = std::numeric_limits<std::uint32_t>::max();
-  constexpr auto kWidest = std::numeric_limits<std::uint64_t>::max();
-  Row row;
-  row.sent = kLargest;
-  row.received = 300;
-  row.lost = 5;
-  row.refused = 6;
-  row.unreachable = kLargest - 311;
-  row.ack_lost = 7;
-  row.duplicate = 8;
-  row.late = 9;
-  row.misfit = 10;
-  row.skipped = 11;
-  row.inbound = 0;
-  row.anomalous = {1, 2, 3, kLargest};
-  row.network = {300, 1, 2, 3, 4, 5, 6};
-  row.responder = {299, 70'000, 70'001, 70'000, 70'000, 70'000, 70'001};
-  row.prober = {1, kWidest, kWidest, kWidest, kWidest, kWidest, kWidest};
-  row.rtt = {300, 0, kWidest, kWidest - 1, kWidest, kWidest, kWidest};
-  row.jitter_ns = kWidest;
+  Row row = test::fullRow();
   expectSame({{ip("fd00::1"), row}, {ip("10.0.0.9"), Row{}}, {ip("10.0.0.10"), row}});
   row.inbound.reset();
   row.jitter_ns.reset();

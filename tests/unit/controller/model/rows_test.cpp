@@ -6,39 +6,17 @@
 #include <map>
 #include <random>
 
+#include "unit/controller/full_row.h"
 #include "unit/controller/same_shown_row.h"
 
 namespace pingloom::controller::rows_test {
 namespace {
 
 constexpr auto kLargest = std::numeric_limits<std::uint32_t>::max();
-constexpr auto kWidest = std::numeric_limits<std::uint64_t>::max();
 
 Row sentRow(std::uint32_t sent) {
   Row row;
   row.sent = sent;
-  return row;
-}
-
-Row fullRow() {
-  Row row;
-  row.sent = kLargest;
-  row.received = 300;
-  row.lost = 5;
-  row.refused = 6;
-  row.unreachable = 7;
-  row.ack_lost = 8;
-  row.duplicate = 9;
-  row.late = 10;
-  row.misfit = 11;
-  row.skipped = 12;
-  row.inbound = 0;
-  row.anomalous = {1, 2, 3, kLargest};
-  row.network = {300, 1, 2, 3, 4, 5, 6};
-  row.responder = {299, 70'000, 70'001, 70'000, 70'000, 70'000, 70'001};
-  row.prober = {1, kWidest, kWidest, kWidest, kWidest, kWidest, kWidest};
-  row.rtt = {300, 0, kWidest, kWidest - 1, kWidest, kWidest, kWidest};
-  row.jitter_ns = kWidest;
   return row;
 }
 
@@ -89,9 +67,9 @@ void expectRow(const PackedRow& packed, const Row& row) {
 }
 
 TEST(Rows, KeepEveryField) {
-  Rows rows{fullRow(), Row(), sentRow(1)};
+  Rows rows{test::fullRow(), Row(), sentRow(1)};
   ASSERT_EQ(rows.size(), 3U);
-  expectRow(rows.packed(0), fullRow());
+  expectRow(rows.packed(0), test::fullRow());
   expectRow(rows.packed(1), Row());
   expectRow(rows.packed(2), sentRow(1));
   expectRow(rows.packed(7), Row());
@@ -121,13 +99,13 @@ TEST(Rows, AnswerForEveryDestination) {
 }
 
 TEST(Rows, ACopyStaysAsItWas) {
-  Rows rows{sentRow(1), fullRow()};
+  Rows rows{sentRow(1), test::fullRow()};
   const Rows copy = rows;
-  rows.set(0, fullRow());
+  rows.set(0, test::fullRow());
   rows.set(1, Row());
   expectRow(copy.packed(0), sentRow(1));
-  expectRow(copy.packed(1), fullRow());
-  expectRow(rows.packed(0), fullRow());
+  expectRow(copy.packed(1), test::fullRow());
+  expectRow(rows.packed(0), test::fullRow());
   expectRow(rows.packed(1), Row());
 }
 
@@ -158,11 +136,11 @@ TEST(Rows, AreThoseOfAMapAfterAnyChanges) {
 
 TEST(Rows, ReplacedRowsTakeAtMostAsMuchAgain) {
   Rows rows(2);
-  rows.set(0, fullRow());
+  rows.set(0, test::fullRow());
   std::size_t furthest = 0;
   for (int i = 0; i < 100; ++i) {
     rows.set(1, sentRow(1));
-    rows.set(1, fullRow());
+    rows.set(1, test::fullRow());
     furthest = std::max<std::size_t>(furthest, rows.entries()[1].offset);
   }
   EXPECT_LE(furthest, 4 * kMaxPackedRest);
