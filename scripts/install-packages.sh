@@ -7,7 +7,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 usage() {
   cat <<EOF
 Usage: scripts/install-packages.sh SECTION...
-Sections: run build web pages test package coverage arm64 lab (see scripts/packages.txt for each package's reason).
+Sections: run build web pages test bench package coverage arm64 lab (see scripts/packages.txt for each package's reason).
 Installs only what is missing; uses sudo only when something is missing and you are not root.
 EOF
 }
@@ -15,7 +15,7 @@ EOF
 [ $# -gt 0 ] || { usage >&2; exit 2; }
 for section in "$@"; do
   case $section in
-    run | build | web | pages | test | package | coverage | arm64 | lab) ;;
+    run | build | web | pages | test | bench | package | coverage | arm64 | lab) ;;
     -h | --help) usage; exit 0 ;;
     *) echo "install-packages.sh: no section '$section'" >&2; usage >&2; exit 2 ;;
   esac

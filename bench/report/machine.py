@@ -8,14 +8,14 @@ import subprocess
 import tempfile
 import time
 
-PAGE, RESULTS = "docs/benchmarks.md", "bench/report/results.json"
+PAGE, RESULTS, PROFILES = "docs/benchmarks.md", "bench/report/results.json", "bench/report/profiles.json"
 
 
 def commit(root):
     def git(*words):
         return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True).stdout.strip()
 
-    changed = git("status", "--porcelain", "--", ".", f":!{PAGE}", f":!{RESULTS}", ":!docs/*.svg")
+    changed = git("status", "--porcelain", "--", ".", f":!{PAGE}", f":!{RESULTS}", f":!{PROFILES}", ":!docs/*.svg")
     return git("rev-parse", "--short=10", "HEAD") + (" with changes" if changed else "")
 
 

@@ -46,7 +46,15 @@ BEGIN = time.monotonic()
 
 
 def load_results():
-    path = ROOT / machine.RESULTS
+    return load(machine.RESULTS)
+
+
+def load_profiles():
+    return load(machine.PROFILES)
+
+
+def load(name):
+    path = ROOT / name
     return json.loads(path.read_text()) if path.exists() else {}
 
 
@@ -106,7 +114,7 @@ def measure(section, quick, earlier):
 
 
 def write(results, out):
-    text = page.write((ROOT / machine.PAGE).read_text(), results, SECTIONS)
+    text = page.write((ROOT / machine.PAGE).read_text(), results, SECTIONS, load_profiles())
     (out or ROOT / machine.PAGE).write_text(text)
     if out is None:
         (ROOT / machine.RESULTS).write_text(to_text(results))

@@ -1,12 +1,13 @@
 """Writes results into docs/benchmarks.md: what stands between <!-- report: NAME --> and <!-- end --> is generated.
 
-A page is a function of its text and of the results alone, so a test can see that nobody has edited a figure.
+A page is a function of its text, of the results and of the profiles alone, so a test can see that nobody has edited a figure.
 """
 
 import operator
 import re
 
 import plot
+import profile_table
 from comparison import is_limit
 from figures import Figure, number
 
@@ -19,14 +20,16 @@ def names(text):
     return [match["name"] for match in BLOCK.finditer(text)]
 
 
-def write(text, results, sections):
-    """The page, with every block made from the results."""
+def write(text, results, sections, profiles=None):
+    """The page, with every block made from the results, and from the profile of its section if there is one."""
     by_name = {section.name: section for section in sections}
 
     def inside(match):
         name = match["name"]
         made = summary(results, sections) if name == SUMMARY else block(by_name[name], results.get(name))
-        return f"{match[1]}{made}{match[4]}"
+        profile = (profiles or {}).get(name)
+        below = "\n".join(["", *profile_table.lines(profile), ""]) if profile else ""
+        return f"{match[1]}{made}{below}{match[4]}"
 
     return BLOCK.sub(inside, text)
 

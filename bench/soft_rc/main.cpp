@@ -63,6 +63,18 @@ constexpr std::array<Setting, 4> kSettings = {{
     {"raw socket, one core", true, Cores::kOne},
 }};
 
+std::string rowOf(const Task& task, const Setting& setting) {
+  return std::string(setting.name) + " | " + task.name + " | ";
+}
+
+// Makes one run of the soft devices alone, for a profile that shows nothing else.
+Status measureSoft(const Task& task, const Setting& setting, Figures& figures) {
+  const auto soft = SoftLoop().run(task, setting.raw, setting.cores);
+  if (!soft) return tl::unexpected(soft.error());
+  figures.add(rowOf(task, setting) + "soft device", "operations/s", 1e9 / *soft);
+  return {};
+}
+
 // Makes one run of the bare loop, of the working loop, and of the soft devices.
 Status compare(const Task& task, const Setting& setting, Figures& figures) {
   const Traffic traffic = trafficOf(task);
@@ -72,7 +84,7 @@ Status compare(const Task& task, const Setting& setting, Figures& figures) {
   if (!working) return tl::unexpected(working.error());
   const auto soft = SoftLoop().run(task, setting.raw, setting.cores);
   if (!soft) return tl::unexpected(soft.error());
-  const std::string row = std::string(setting.name) + " | " + task.name + " | ";
+  const std::string row = rowOf(task, setting);
   figures.add(row + "soft device", "operations/s", 1e9 / *soft);
   if (task.operation != RcOperation::kFetchAdd) {
     figures.add(row + "bytes", "GB/s", static_cast<double>(task.bytes) / *soft);
@@ -101,9 +113,12 @@ int main(int argc, char** argv) {
   namespace po = boost::program_options;
   int runs = 5;
   std::string only;
+  bool soft_only = false;
   po::options_description options("Options");
   options.add_options()("runs", po::value(&runs)->default_value(runs), "how many runs to make")(
-      "only", po::value(&only), "measure only operations whose names contain this");
+      "only", po::value(&only),
+      "measure only operations whose setting and name, SETTING | NAME, contain this")(
+      "soft-only", po::bool_switch(&soft_only), "leave out the loops that they are compared with");
   po::variables_map values;
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const auto code = program::parse({"soft_rc_bench", "soft_rc_bench [OPTIONS]",
@@ -114,9 +129,10 @@ int main(int argc, char** argv) {
   Figures figures;
   for (const Setting& setting : kSettings) {
     for (const Task& task : kTasks) {
-      if (std::string_view(task.name).find(only) == std::string_view::npos) continue;
+      if (rowOf(task, setting).find(only) == std::string::npos) continue;
       for (int run = 0; run < std::max(runs, 1); ++run) {
-        const auto done = compare(task, setting, figures);
+        const auto done =
+            soft_only ? measureSoft(task, setting, figures) : compare(task, setting, figures);
         if (done) continue;
         std::fprintf(stderr, "soft_rc_bench: %s, %s: %s\n", setting.name, task.name,
                      done.error().text().c_str());

@@ -185,7 +185,7 @@ class Page(unittest.TestCase):
 
     def test_nobody_has_edited_a_figure(self):
         text = (ROOT / machine.PAGE).read_text()
-        self.assertEqual(page.write(text, main.load_results(), SECTIONS), text, "run bench/report.sh instead")
+        self.assertEqual(page.write(text, main.load_results(), SECTIONS, main.load_profiles()), text, "run bench/report.sh instead")
 
     def test_nobody_has_edited_a_drawing(self):
         for name, drawing in page.drawings(main.load_results(), SECTIONS).items():
