@@ -27,7 +27,7 @@ def arguments():
     parser.add_argument("--only", action="append", metavar="NAME", default=[],
                         help="measure this section only; may be given more than once")
     parser.add_argument("--list", action="store_true", help="list the sections and what keeps them from running here")
-    parser.add_argument("--quick", action="store_true", help="make fewer runs: about 13 minutes instead of 60")
+    parser.add_argument("--quick", action="store_true", help="make fewer runs: about 15 minutes instead of 75")
     parser.add_argument("--write", action="store_true", help="measure nothing; write the page from the kept results")
     parser.add_argument("--out", type=pathlib.Path, metavar="FILE",
                         help="write the page to FILE, and leave docs/benchmarks.md and the kept results as they are")
