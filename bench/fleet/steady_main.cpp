@@ -175,7 +175,7 @@ int main(const std::vector<std::string>& arguments) {
       "window", po::value(&window)->default_value(window),
       "how long a window is: a part of a minute, at least 2s")(
       "seconds", po::value(&options.seconds)->default_value(options.seconds),
-      "how long to measure, at most an hour");
+      "how long to measure, at most 1200");
   const program::Usage usage{"fleet_steady", "fleet_steady [OPTIONS]",
                              "A full mesh in real time against a controller with old history."};
   po::variables_map values;
@@ -183,7 +183,7 @@ int main(const std::vector<std::string>& arguments) {
   const auto length = parseDuration(window);
   if (!length || *length < 2 * kSecond || kMinute % *length != 0 || options.agents == 0 ||
       options.agents > FleetProcesses::kAgentsEach || options.rows == 0 || options.rows > 10'000 ||
-      options.seconds < 1 || options.seconds > 3600) {
+      options.seconds < 1 || options.seconds > 1200) {
     std::cerr << "fleet_steady: see --help\n";
     return program::kExitUsage;
   }

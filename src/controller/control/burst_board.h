@@ -36,10 +36,11 @@ struct BurstOrder {
 // Why a burst was not begun.
 enum class BurstRefusal : std::uint8_t {
   kBadRequest = 0,  // only counted here: the HTTP thread answers by itself
-  kNoAgent = 1,     // the source has no agent, or its agent takes no messages
-  kAgentBusy = 2,   // the agent runs another burst
-  kTooMany = 3,     // the controller has reached its limit of bursts at a time or in a minute
-  kEnding = 4,      // the controller is shutting down
+  // The source has no agent, its agent takes no messages, or its controller no orders from here.
+  kNoAgent = 1,
+  kAgentBusy = 2,  // the agent runs another burst
+  kTooMany = 3,    // the controller has reached its limit of bursts at a time or in a minute
+  kEnding = 4,     // the controller is shutting down
 };
 constexpr std::array<std::string_view, 5> kBurstRefusalNames = {"bad_request", "no_agent",
                                                                 "agent_busy", "too_many", "ending"};

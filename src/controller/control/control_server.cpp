@@ -121,14 +121,13 @@ void ControlServer::takeFollow(const std::string& route, Instant now) {
 }
 
 void ControlServer::takeBurstOrder(const std::string& route, Instant now) {
-  if (feed_ != nullptr && feed_->follows(route)) {
-    return burst_relay_.order(route, message_.burst_order(), now);
-  }
+  const std::string* from = feed_ == nullptr ? nullptr : feed_->follower(route);
+  if (from != nullptr) return burst_relay_.order(*from, message_.burst_order(), now);
   refuse(route, wire::Refused::NOT_AUTHORIZED, "only controllers that follow may order bursts");
 }
 
 void ControlServer::takeBurstReport(const Agent& agent, Instant now) {
-  if (burst_relay_.report(agent, message_.burst())) return;
+  if (burst_relay_.report(agent, message_.burst(), now)) return;
   if (const auto taken = bursts_.report(agent, message_.burst(), now); !taken) {
     refuse(agent.route, wire::Refused::BAD_MESSAGE, taken.error().text());
   }

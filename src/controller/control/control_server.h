@@ -60,7 +60,7 @@ class ControlServer {
         ledger_(ledger),
         endpoints_(socket, registry, std::move(endpoints_file), started_mono, foreign),
         bursts_(socket, registry, bursts),
-        burst_relay_(socket, registry),
+        burst_relay_(socket, registry, feed),
         paths_(paths),
         access_(access),
         desk_(desk),

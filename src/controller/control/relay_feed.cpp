@@ -148,9 +148,18 @@ std::optional<Refusal> RelayFeed::follow(const std::string& route, const wire::F
   return std::nullopt;
 }
 
-bool RelayFeed::follows(const std::string& route) const {
-  return std::any_of(followers_.begin(), followers_.end(),
-                     [&](const auto& entry) { return entry.second.route == route; });
+const std::string* RelayFeed::follower(const std::string& route) const {
+  const auto found = std::find_if(followers_.begin(), followers_.end(),
+                                  [&](const auto& entry) { return entry.second.route == route; });
+  return found == followers_.end() ? nullptr : &found->first;
+}
+
+void RelayFeed::tell(const std::string& follower, const wire::ControllerMessage& message,
+                     Instant now) {
+  const auto found = followers_.find(follower);
+  if (found == followers_.end()) return;
+  give(found->second, std::make_shared<const std::string>(message.SerializeAsString()));
+  flushAll(now);
 }
 
 void RelayFeed::tellAll(Follower& follower) {

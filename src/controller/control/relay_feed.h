@@ -47,8 +47,10 @@ class RelayFeed {
 
   // Whether anybody follows. Otherwise nothing has to be told.
   bool followed() const { return !followers_.empty(); }
-  // Whether a controller follows on this connection.
-  bool follows(const std::string& route) const;
+  // The name of the controller that follows on this connection; nullptr if none does.
+  const std::string* follower(const std::string& route) const;
+  // Sends one follower something of its own, behind what waits for it; nothing if it has gone.
+  void tell(const std::string& follower, const wire::ControllerMessage& message, Instant now);
   // REQUIRES: the agents are registered here.
   // `fresh`: it has just registered, and was not only heard again.
   void registered(Agent& agent, bool fresh, Instant now);

@@ -200,9 +200,6 @@ std::vector<Finding> Verdicts::find(Instant now) {
 void Verdicts::watchFabric(Nanos now_mono) {
   if (auto report = fabric_watch_.takeReport()) {
     fabric_ = std::move(*report);
-    // Other controllers' agents take no orders from here.
-    std::erase_if(fabric_.to_confirm,
-                  [&](const FlowName& flow) { return registry_.isElsewhere(flow.source); });
     fabric_confirm_.begin(fabric_.to_confirm, places_->plan(), now_mono);
   }
   if (fabric_confirm_.collect(now_mono)) watched_ = {};
@@ -210,7 +207,7 @@ void Verdicts::watchFabric(Nanos now_mono) {
   const std::pair seen{version, grid_.reports()};
   if (version == 0 || seen == watched_ || !fabric_watch_.ready(now_mono)) return;
   watched_ = seen;
-  fabric_watch_.begin({places_, grid_.snapshots(), fabric_confirm_.evidence()});
+  fabric_watch_.begin({places_, grid_.snapshots(), fabric_confirm_.evidence()}, now_mono);
 }
 
 // Whether a fault of the fabric explains most of the pairs that the finding rests on.

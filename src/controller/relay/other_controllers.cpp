@@ -30,7 +30,7 @@ std::vector<std::string> OtherControllers::heard() const {
 
 bool OtherControllers::order(const std::string& name, const wire::AgentMessage& burst) {
   const auto link = links_.find(name);
-  if (link == links_.end() || !link->second.heard || !link->second.takes_bursts) return false;
+  if (link == links_.end() || !link->second.connected || !link->second.takes_bursts) return false;
   more_waits_ = true;  // sending may have consumed the descriptor's event
   return link->second.socket.send({}, burst.SerializeAsString());
 }
@@ -104,6 +104,7 @@ void OtherControllers::open(const std::string& name, Link& link, Instant now) {
   net::DealerOptions options;
   if (own_) options.curve = net::DealerOptions::Curve{*own_, own_->public_key};
   link.connected = false;
+  link.takes_bursts = false;
   link.heard_mono = now.mono;
   if (auto status = link.socket.open(context_, link.address, options); !status) {
     log::error("{}; what the agents of controller {} report is not shown here",
@@ -135,6 +136,7 @@ void OtherControllers::follow(const std::string& name, Link& link, Instant now) 
   if (!was_connected || (link.missed && now.mono - link.asked_mono >= kAskAgain)) {
     ++link.attempt;
     link.missed = false;
+    link.takes_bursts = false;  // until it says so again, because it may be another process
     link.asked_mono = now.mono;
   }
   wire::AgentMessage message;

@@ -28,10 +28,11 @@ bool FabricWatch::ready(Nanos now_mono) const {
   return !busy_ && now_mono >= due_mono_;
 }
 
-void FabricWatch::begin(Work work) {
+void FabricWatch::begin(Work work, Nanos now_mono) {
   {
     const std::lock_guard lock(mutex_);
     work_ = std::move(work);
+    begun_mono_ = now_mono;
     busy_ = true;
   }
   wake_.notify_one();
@@ -56,10 +57,10 @@ void FabricWatch::run() {
     lock.unlock();
     const Nanos started = monotonicNow();
     FabricReport report = look(work);
-    const Nanos ended = monotonicNow();
+    const Nanos took = monotonicNow() - started;
     lock.lock();
     report_ = std::move(report);
-    due_mono_ = ended + std::max(kPause, 9 * (ended - started));
+    due_mono_ = begun_mono_ + took + std::max(kPause, 9 * took);
     busy_ = false;
   }
 }

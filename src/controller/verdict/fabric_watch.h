@@ -35,7 +35,7 @@ class FabricWatch {
   };
   // Whether begin() may be called at `now`.
   bool ready(Nanos now_mono) const;
-  void begin(Work work);
+  void begin(Work work, Nanos now_mono);
   // Returns the result of the last look once, when it is there.
   std::optional<FabricReport> takeReport();
   // Returns the pairs that looks have chosen since the last call.
@@ -60,6 +60,7 @@ class FabricWatch {
   std::vector<CoverPairs> chosen_;
   bool busy_ = false;
   bool stop_ = false;
+  Nanos begun_mono_ = 0;
   Nanos due_mono_ = 0;
   std::thread thread_;
 };

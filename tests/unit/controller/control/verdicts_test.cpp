@@ -41,14 +41,33 @@ class VerdictsTest : public testing::Test {
   static std::string address(int host) { return fmt::format("10.0.0.{}", host); }
   Instant now() const { return {utc_ - kStart + kSecond, utc_}; }
 
+  static constexpr std::uint64_t kOneLost = 1;
+  static wire::Row oneLostRow(const std::string& destination) {
+    wire::Row row = test::goodRow(destination);
+    row.set_received(9);
+    row.set_lost(1);
+    Distribution samples;
+    for (std::uint64_t i = 0; i < 9; ++i) samples.add(9'000 + i);
+    for (wire::SampleSet* set : {row.mutable_network(), row.mutable_responder(),
+                                 row.mutable_prober(), row.mutable_rtt()}) {
+      set->Clear();
+      wire::encode(samples, *set);
+    }
+    return row;
+  }
+
   // The window that ended a second ago, in which only network times differ. A network time of 0
-  // stands for a pair that loses everything.
+  // stands for a pair that loses everything, and kOneLost for one that loses one ping of ten.
   wire::Report report(int from, const std::function<std::uint64_t(int, int)>& network) const {
     std::vector<wire::Row> rows;
     for (int to = 1; to <= kHosts; ++to) {
       if (to == from) continue;
       if (network(from, to) == 0) {
         rows.push_back(test::lossRow(address(to)));
+        continue;
+      }
+      if (network(from, to) == kOneLost) {
+        rows.push_back(oneLostRow(address(to)));
         continue;
       }
       wire::Row& row = rows.emplace_back(test::goodRow(address(to)));
@@ -109,6 +128,39 @@ class VerdictsTest : public testing::Test {
   Verdicts verdicts_{grid_, registry_, board_, orders_, bursts_};
   ReportView view_;
 };
+
+// Three leaves with two hosts each, and two spines. The link from the first leaf to the second
+// spine loses a few packets, which is in doubt at first.
+TEST_F(VerdictsTest, AgentsOfOtherControllersAreOrderedToConfirm) {
+  for (int from = 1; from <= kHosts; ++from) {
+    registry_.movedTo(*registry_.find(fmt::format("host-{}", from)), "another", now());
+    for (int to = 1; to <= kHosts; ++to) {
+      if (to == from) continue;
+      const int spine = (from + to) % 2;
+      const int leaves[2] = {(from + 1) / 2, (to + 1) / 2};
+      TracedPath path;
+      path.probe = "udp";
+      path.source = test::ip(address(from));
+      path.destination = test::ip(address(to));
+      path.end = PathEnd::kReached;
+      path.hops.push_back({test::ip(fmt::format("10.3.0.{}", from)), 1});
+      if (leaves[0] != leaves[1]) {
+        path.hops.push_back({test::ip(fmt::format("10.2.{}.{}", leaves[0], spine)), 1});
+        path.hops.push_back({test::ip(fmt::format("10.1.{}.{}", leaves[1], spine)), 1});
+      }
+      board_.publishPath(std::move(path), true);
+    }
+  }
+  std::vector<BurstBoard::Asked> asked;
+  EXPECT_TRUE(test::eventually([&] {
+    windows(1, [](int from, int to) {
+      return from <= 2 && to > 2 && (from + to) % 2 == 0 ? kOneLost : well(from, to);
+    });
+    asked = bursts_.takeAsked();
+    return !asked.empty();
+  }));
+  for (const auto& each : asked) EXPECT_TRUE(registry_.isElsewhere(each.order.source));
+}
 
 TEST_F(VerdictsTest, ASlowHostIsNamedAndForgiven) {
   windows(8, well);

@@ -1,4 +1,7 @@
 // Bursts that one controller orders of the agents of another one.
+#include <optional>
+#include <utility>
+
 #include "unit/controller/relay/relay_fixture.h"
 #include "wire/burst_codec.h"
 
@@ -90,25 +93,111 @@ TEST_F(RelayBurstsTest, WhereNobodyIsHeardItIsRefusedAtOnce) {
 TEST_F(RelayBurstsTest, EachMayOrderSoManyInAMinute) {
   Dealer dealer(socket_->address());
   beginWith(dealer);
-  const std::string follower = "a route";
-  BurstRelay relay(*socket_, home_.registry);
+  BurstRelay relay(*socket_, home_.registry, &feed_);
   wire::RelayedBurstOrder order;
   order.set_host("a");
   order.set_incarnation(7);
-  const auto taken = [&](std::uint64_t id, const std::string& route) {
+  const auto finish = [&](std::uint64_t id) {
+    return relay.report(*home_.registry.find("a"), reportOf(id, 0, true).burst(), now_);
+  };
+  const auto taken = [&](std::uint64_t id, const std::string& from) {
     order.mutable_order()->set_id(id);
-    relay.order(route, order, now_);
-    const bool known = relay.report(*home_.registry.find("a"), reportOf(id, 0, true).burst());
+    relay.order(from, order, now_);
+    const bool known = finish(id);
     EXPECT_TRUE(!known || dealer.expect(wire::ControllerMessage::kBurst).has_value());
     return known;
   };
-  for (std::uint64_t id = 1; id <= Bursts::kMaxPerMinute; ++id) EXPECT_TRUE(taken(id, follower));
-  EXPECT_FALSE(taken(1000, follower));
-  EXPECT_TRUE(taken(1001, "another route"));
+  for (std::uint64_t id = 1; id <= BurstRelay::kMaxPerMinute; ++id) EXPECT_TRUE(taken(id, "b"));
+  EXPECT_FALSE(taken(1000, "b"));
+  EXPECT_TRUE(taken(1001, "c"));
   now_.mono += kMinute;
-  EXPECT_TRUE(taken(1002, follower));
-  EXPECT_FALSE(relay.report(*home_.registry.find("a"), reportOf(1002, 0, true).burst()))
-      << "it has finished";
+  EXPECT_TRUE(taken(1002, "b"));
+  EXPECT_FALSE(finish(1002)) << "it has finished";
+}
+
+TEST_F(RelayBurstsTest, OnesThatRunAreNotForgottenForNewOnes) {
+  Dealer dealer(socket_->address());
+  beginWith(dealer);
+  BurstRelay relay(*socket_, home_.registry, &feed_);
+  wire::RelayedBurstOrder order;
+  order.set_host("a");
+  order.set_incarnation(7);
+  const auto ask = [&](std::uint64_t id) {
+    order.mutable_order()->set_id(id);
+    relay.order("controller-" + std::to_string(id / 50), order, now_);
+  };
+  const auto finish = [&](std::uint64_t id) {
+    return relay.report(*home_.registry.find("a"), reportOf(id, 0, true).burst(), now_);
+  };
+  for (std::uint64_t id = 1; id <= BurstRelay::kMaxKnown; ++id) {
+    ask(id);
+    ASSERT_TRUE(dealer.expect(wire::ControllerMessage::kBurst));
+  }
+  ask(1000);
+  EXPECT_FALSE(finish(1000)) << "it was refused";
+  EXPECT_TRUE(finish(1));
+  ask(1001);
+  EXPECT_TRUE(finish(1001));
+  EXPECT_TRUE(finish(2));
+  now_.mono += kMinute;
+  ask(1002);
+  ask(1003);
+  EXPECT_TRUE(finish(1003)) << "the oldest have not finished for a minute";
+}
+
+// What a controller of an earlier version tells, or, with `takes_bursts`, one of today's.
+class OtherHome : public RelayBurstsTest {
+ protected:
+  OtherHome() {
+    auto status = *other_.board.cluster();
+    status.members.push_back({"third", third_->address().text(), "", 0, 0, kSecond, 3, false});
+    other_.board.publishCluster(std::make_shared<const ClusterStatus>(status));
+  }
+  // Answers the first Follow; tells whether an order has come.
+  bool play(bool takes_bursts) {
+    bool ordered = false;
+    while (const auto message = third_->receive()) {
+      wire::AgentMessage body;
+      const auto bytes = message->frame->bytes();
+      EXPECT_TRUE(body.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
+      ordered = ordered || body.has_burst_order();
+      if (!body.has_follow() || std::exchange(told_, true)) continue;
+      wire::ControllerMessage answer;
+      answer.mutable_relays()->set_from_start(true);
+      answer.mutable_relays()->set_complete(true);
+      answer.mutable_relays()->set_takes_bursts(takes_bursts);
+      wire::Relay& relay = *answer.mutable_relays()->add_relays();
+      relay.set_host("a");
+      *relay.mutable_agent()->mutable_registration() = test::registerOf("a", 7, {"10.0.0.1"});
+      relay.mutable_agent()->mutable_heartbeat()->set_incarnation(7);
+      relay.mutable_agent()->set_alive(true);
+      EXPECT_TRUE(third_->send(message->route, std::string_view(answer.SerializeAsString())));
+    }
+    return ordered;
+  }
+  bool isKnown() {
+    const AgentInfo* info = relayed("a");
+    return info != nullptr && info->controller == "third";
+  }
+
+  std::unique_ptr<net::ZmqRouter> third_ =
+      std::move(*net::ZmqRouter::bind({IpAddress::fromV4(0x7f000001), 0}));
+  bool told_ = false;
+};
+
+TEST_F(OtherHome, ThatTakesOrdersGetsThem) {
+  ASSERT_TRUE(comes([&] { return !play(true) && isKnown(); }));
+  EXPECT_NE(ask().id, 0U);
+  EXPECT_TRUE(comes([&] { return play(true); }));
+}
+
+TEST_F(OtherHome, OfAnEarlierVersionIsNotAsked) {
+  ASSERT_TRUE(comes([&] { return !play(false) && isKnown(); }));
+  EXPECT_EQ(ask().refusal, BurstRefusal::kNoAgent);
+  for (int i = 0; i < 20; ++i) {
+    turn(kSecond / 5);
+    EXPECT_FALSE(play(false));
+  }
 }
 
 TEST_F(RelayBurstsTest, OnlyControllersThatFollowMayOrder) {
