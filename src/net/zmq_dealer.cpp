@@ -88,16 +88,12 @@ HandshakeFault ZmqDealer::takeHandshakeFault() {
   return fault;
 }
 
-int ZmqDealer::events() {
-  if (!isOpen()) return 0;
-  return zmqValue(0, [&] { return socket_.get(zmq::sockopt::events); });
-}
-
 bool ZmqDealer::connected() { return state().connected; }
 bool ZmqDealer::readable() { return state().readable; }
 
 ZmqDealer::State ZmqDealer::state() {
-  const int ready = events();
+  if (!isOpen()) return {};
+  const int ready = zmqValue(0, [&] { return socket_.get(zmq::sockopt::events); });
   return {(ready & ZMQ_POLLOUT) != 0, (ready & ZMQ_POLLIN) != 0};
 }
 

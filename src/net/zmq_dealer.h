@@ -96,7 +96,6 @@ class ZmqDealer {
 
  private:
   void connect(zmq::context_t& context, const std::string& peer, const DealerOptions& options);
-  int events();
 
   zmq::socket_t socket_;
   std::optional<ZmqMonitor> handshakes_;

@@ -63,19 +63,21 @@ void ControlServer::take(net::ZmqRouter::Message message, Instant now) {
     key = message.frame->key();
     if (const auto denial = access_->maySpeak(key)) return deny(message, *denial, now);
     if (key && access_->joins(*key)) return takeJoin(message, *key, now);
-    if (key && access_->isOwn(*key)) return takeFromController(message, now);
+    // Controllers know each other by the key that they share.
+    if (key && access_->isOwn(*key)) {
+      if (parse(bytes) && takeFromController(route, now)) return;
+      return refuse(route, wire::Refused::BAD_MESSAGE, "only controllers have this key");
+    }
   }
   Agent* agent = registry_.heard(route, now, key ? key->text() : "");
   if (batchKind(bytes) != BatchKind::kNone) {
     if (agent == nullptr) return refuse(route, wire::Refused::NOT_REGISTERED, "register first");
     return takeBatch(*agent, std::move(message.frame), now);
   }
-  if (bytes.size() > kMaxOtherBytes ||
-      !message_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (!parse(bytes)) {
     return refuse(route, wire::Refused::BAD_MESSAGE, "the message is malformed");
   }
-  if (message_.has_follow() && access_ == nullptr) return takeFollow(route, now);
-  if (message_.has_burst_order() && access_ == nullptr) return takeBurstOrder(route, now);
+  if (access_ == nullptr && takeFromController(route, now)) return;
   if (message_.has_registration()) {
     return takeRegister(message, message_.registration(), agent, now);
   }
@@ -103,14 +105,20 @@ void ControlServer::deny(const net::ZmqRouter::Message& message, const Access::D
   refuse(message.route, wire::Refused::NOT_AUTHORIZED, denial.text);
 }
 
-// With keys, controllers know each other by the key that they share.
-void ControlServer::takeFromController(const net::ZmqRouter::Message& message, Instant now) {
-  const std::string_view bytes = message.frame->bytes();
-  const bool parsed = bytes.size() <= kMaxOtherBytes &&
-                      message_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
-  if (parsed && message_.has_follow()) return takeFollow(message.route, now);
-  if (parsed && message_.has_burst_order()) return takeBurstOrder(message.route, now);
-  refuse(message.route, wire::Refused::BAD_MESSAGE, "only controllers have this key");
+bool ControlServer::parse(std::string_view bytes) {
+  return bytes.size() <= kMaxOtherBytes &&
+         message_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+}
+
+bool ControlServer::takeFromController(const std::string& route, Instant now) {
+  if (message_.has_follow()) {
+    takeFollow(route, now);
+  } else if (message_.has_burst_order()) {
+    takeBurstOrder(route, now);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 void ControlServer::takeFollow(const std::string& route, Instant now) {

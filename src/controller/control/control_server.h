@@ -121,7 +121,10 @@ class ControlServer {
   void moveAgents(Instant now);
   bool sendAway(const std::string& route, const std::string& host, const Homes::Home& home);
   void noteMove(Agent& agent, const Homes::Home& home, Instant now);
-  void takeFromController(const net::ZmqRouter::Message& message, Instant now);
+  // Reads any message but a batch into message_.
+  bool parse(std::string_view bytes);
+  // Takes what only controllers say. Returns false if message_ is nothing of that.
+  bool takeFromController(const std::string& route, Instant now);
   void takeFollow(const std::string& route, Instant now);
   void takeBurstOrder(const std::string& route, Instant now);
   void takeBurstReport(const Agent& agent, Instant now);

@@ -90,21 +90,32 @@ TEST_F(RelayBurstsTest, WhereNobodyIsHeardItIsRefusedAtOnce) {
   EXPECT_EQ(answer.refusal, BurstRefusal::kNoAgent);
 }
 
-TEST_F(RelayBurstsTest, EachMayOrderSoManyInAMinute) {
-  Dealer dealer(socket_->address());
-  beginWith(dealer);
-  BurstRelay relay(*socket_, home_.registry, &feed_);
-  wire::RelayedBurstOrder order;
-  order.set_host("a");
-  order.set_incarnation(7);
-  const auto finish = [&](std::uint64_t id) {
-    return relay.report(*home_.registry.find("a"), reportOf(id, 0, true).burst(), now_);
-  };
-  const auto taken = [&](std::uint64_t id, const std::string& from) {
+// Several controllers order of one agent, whose reports have no pings.
+class BurstRelayTest : public RelayBurstsTest {
+ protected:
+  BurstRelayTest() { beginWith(dealer_); }
+  void ask(std::uint64_t id, const std::string& from) {
+    wire::RelayedBurstOrder order;
+    order.set_host("a");
+    order.set_incarnation(7);
     order.mutable_order()->set_id(id);
-    relay.order(from, order, now_);
+    relay_.order(from, order, now_);
+  }
+  // Tells whether the burst was running.
+  bool finish(std::uint64_t id) {
+    return relay_.report(*home_.registry.find("a"), reportOf(id, 0, true).burst(), now_);
+  }
+  bool arrives() { return dealer_.expect(wire::ControllerMessage::kBurst).has_value(); }
+
+  Dealer dealer_{socket_->address()};
+  BurstRelay relay_{*socket_, home_.registry, &feed_};
+};
+
+TEST_F(BurstRelayTest, EachMayOrderSoManyInAMinute) {
+  const auto taken = [&](std::uint64_t id, const std::string& from) {
+    ask(id, from);
     const bool known = finish(id);
-    EXPECT_TRUE(!known || dealer.expect(wire::ControllerMessage::kBurst).has_value());
+    EXPECT_TRUE(!known || arrives());
     return known;
   };
   for (std::uint64_t id = 1; id <= BurstRelay::kMaxPerMinute; ++id) EXPECT_TRUE(taken(id, "b"));
@@ -115,33 +126,21 @@ TEST_F(RelayBurstsTest, EachMayOrderSoManyInAMinute) {
   EXPECT_FALSE(finish(1002)) << "it has finished";
 }
 
-TEST_F(RelayBurstsTest, OnesThatRunAreNotForgottenForNewOnes) {
-  Dealer dealer(socket_->address());
-  beginWith(dealer);
-  BurstRelay relay(*socket_, home_.registry, &feed_);
-  wire::RelayedBurstOrder order;
-  order.set_host("a");
-  order.set_incarnation(7);
-  const auto ask = [&](std::uint64_t id) {
-    order.mutable_order()->set_id(id);
-    relay.order("controller-" + std::to_string(id / 50), order, now_);
-  };
-  const auto finish = [&](std::uint64_t id) {
-    return relay.report(*home_.registry.find("a"), reportOf(id, 0, true).burst(), now_);
-  };
+TEST_F(BurstRelayTest, OnesThatRunAreNotForgottenForNewOnes) {
+  const auto from = [](std::uint64_t id) { return "controller-" + std::to_string(id / 50); };
   for (std::uint64_t id = 1; id <= BurstRelay::kMaxKnown; ++id) {
-    ask(id);
-    ASSERT_TRUE(dealer.expect(wire::ControllerMessage::kBurst));
+    ask(id, from(id));
+    ASSERT_TRUE(arrives());
   }
-  ask(1000);
+  ask(1000, "b");
   EXPECT_FALSE(finish(1000)) << "it was refused";
   EXPECT_TRUE(finish(1));
-  ask(1001);
+  ask(1001, "b");
   EXPECT_TRUE(finish(1001));
   EXPECT_TRUE(finish(2));
   now_.mono += kMinute;
-  ask(1002);
-  ask(1003);
+  ask(1002, "b");
+  ask(1003, "b");
   EXPECT_TRUE(finish(1003)) << "the oldest have not finished for a minute";
 }
 
