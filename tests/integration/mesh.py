@@ -216,7 +216,7 @@ rdma: {self.rdma.get(index, "{ device: soft }")}
         """Sends `body` as JSON."""
         return self.ask_http("POST", path, port, address, json.dumps(body), {"Content-Type": "application/json"})
 
-    def ask_http(self, method, path, port, address, body=None, headers=None):
+    def ask_http(self, method, path, port=None, address=None, body=None, headers=None):
         connection = http.client.HTTPConnection(address or self.home, port or self.http_port,
                                                 timeout=5)
         try:

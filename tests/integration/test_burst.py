@@ -1,11 +1,10 @@
 """Bursts: ordered over HTTP, run by the source's agent, and read back through the controller as results arrive."""
 
-import http.client
 import json
 import time
 import unittest
 
-from mesh import Answer, Mesh
+from mesh import Mesh
 from processes import eventually
 
 
@@ -19,14 +18,8 @@ class Burst(unittest.TestCase):
         return mesh
 
     def post(self, mesh, body, content_type="application/json", origin=None):
-        connection = http.client.HTTPConnection(mesh.home, mesh.http_port, timeout=5)
         headers = {"Content-Type": content_type, **({"Origin": origin} if origin else {})}
-        try:
-            connection.request("POST", "/api/v1/bursts", json.dumps(body), headers)
-            response = connection.getresponse()
-            return Answer(response.status, response.read().decode())
-        finally:
-            connection.close()
+        return mesh.ask_http("POST", "/api/v1/bursts", body=json.dumps(body), headers=headers)
 
     def start(self, mesh, probe, **more):
         source, destination = mesh.addresses[:2]

@@ -1,6 +1,5 @@
 """Several controllers that share a history: each shows what a collector reads, whichever of them it has registered with."""
 
-import http.client
 import http.server
 import json
 import sys
@@ -51,14 +50,9 @@ def serve(case, answers, tokens=None):
 
 def ask(controller, method, path, document=None, token=None):
     """The status and the document of the answer."""
-    connection = http.client.HTTPConnection(controller.home, controller.http_port, timeout=5)
-    try:
-        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
-        connection.request(method, path, json.dumps(document), headers)
-        answer = connection.getresponse()
-        return answer.status, json.loads(answer.read())
-    finally:
-        connection.close()
+    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    answer = controller.mesh.ask_http(method, path, controller.http_port, controller.home, json.dumps(document), headers)
+    return answer.status, answer.json()
 
 
 def register(controller, url, token=None):
