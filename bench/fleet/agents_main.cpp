@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "common/duration.h"
-#include "common/fd.h"
-#include "common/log.h"
 #include "common/program.h"
 #include "fleet.h"
+#include "fleet_program.h"
 #include "shared/clocks.h"
 #include "shared/figures.h"
 
@@ -87,13 +86,7 @@ int main(const std::vector<std::string>& arguments) {
     std::cout << udpPinglist(options.agents, options.rows, options.window);
     return 0;
   }
-  log::init("fleet_agents", log::Level::kError);
-  raiseDescriptorLimit();
-  if (const auto status = run(options); !status) {
-    std::cerr << "fleet_agents: " << status.error().text() << "\n";
-    return 1;
-  }
-  return 0;
+  return runFleet("fleet_agents", [&] { return run(options); });
 }
 
 }  // namespace

@@ -12,9 +12,8 @@
 
 #include "cluster_bench.h"
 #include "common/duration.h"
-#include "common/fd.h"
-#include "common/log.h"
 #include "common/program.h"
+#include "fleet_program.h"
 
 namespace pingloom::bench {
 namespace {
@@ -56,14 +55,7 @@ int main(const std::vector<std::string>& arguments) {
     return program::kExitUsage;
   }
   options.window = *length;
-  log::init("fleet_cluster", log::Level::kError);
-  raiseDescriptorLimit();
-  const auto status = ClusterBench(options).run();
-  if (!status) {
-    std::cerr << "fleet_cluster: " << status.error().text() << "\n";
-    return 1;
-  }
-  return 0;
+  return runFleet("fleet_cluster", [&] { return ClusterBench(options).run(); });
 }
 
 }  // namespace

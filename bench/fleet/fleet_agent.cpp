@@ -45,6 +45,19 @@ std::string makeLostRows(const std::vector<IpAddress>& destinations, std::uint32
   return report.SerializeAsString();
 }
 
+// Fields of a message may come in parts: the rows are the same bytes for every agent.
+std::string reportOf(const FleetShape& shape, const IpAddress& source, std::uint64_t window_index,
+                     const std::string& rows) {
+  wire::Report head;
+  head.set_probe(kProbeName);
+  head.set_source(source.wire());
+  head.set_protocol(wire::UDP);
+  head.set_window_index(window_index);
+  head.set_window_ns(shape.window);
+  head.set_clock(2);
+  return head.SerializeAsString() + rows;
+}
+
 FleetAgent::FleetAgent(const FleetShape& shape, std::uint32_t number, IpAddress address)
     : shape_(shape), host_("fleet-" + std::to_string(number)), address_(address) {}
 
@@ -126,16 +139,8 @@ std::optional<agent::StoredBatch> FleetAgent::next(wire::BatchId after) {
       std::upper_bound(batches_.begin(), batches_.end(), after,
                        [](wire::BatchId id, const Waiting& waiting) { return id < waiting.id; });
   if (found == batches_.end()) return std::nullopt;
-  wire::Report head;
-  head.set_probe(kProbeName);
-  head.set_source(address_.wire());
-  head.set_protocol(wire::UDP);
-  head.set_window_index(found->window_index);
-  head.set_window_ns(shape_.window);
-  head.set_clock(2);
-  // Fields of a message may come in parts: the rows are the same bytes for every agent.
-  std::string report =
-      head.SerializeAsString() + (found->lost ? shape_.lost_row_bytes : shape_.row_bytes);
+  const std::string report = reportOf(shape_, address_, found->window_index,
+                                      found->lost ? shape_.lost_row_bytes : shape_.row_bytes);
   std::string reports(1, static_cast<char>((wire::Batch::kReportsFieldNumber << 3) | 2));
   std::size_t length = report.size();
   for (; length >= 0x80; length >>= 7) reports += static_cast<char>((length & 0x7f) | 0x80);

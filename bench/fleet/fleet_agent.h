@@ -36,6 +36,9 @@ struct FleetShape {
 constexpr std::uint32_t kSamples = 10;  // of each row
 std::string makeRows(const std::vector<IpAddress>& destinations, std::uint32_t samples);
 std::string makeLostRows(const std::vector<IpAddress>& destinations, std::uint32_t samples);
+// A serialized wire::Report of an agent's window, with these serialized rows.
+std::string reportOf(const FleetShape& shape, const IpAddress& source, std::uint64_t window_index,
+                     const std::string& rows);
 
 // Belongs to one thread.
 class FleetAgent : private agent::ControlOwner, private agent::BatchSource {

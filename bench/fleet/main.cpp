@@ -16,11 +16,10 @@
 
 #include "bare_zeromq.h"
 #include "common/duration.h"
-#include "common/fd.h"
-#include "common/log.h"
 #include "common/program.h"
 #include "controller_counts.h"
 #include "fleet.h"
+#include "fleet_program.h"
 #include "shared/clocks.h"
 #include "shared/controller_process.h"
 #include "shared/figures.h"
@@ -345,14 +344,7 @@ int main(const std::vector<std::string>& arguments) {
     return program::kExitUsage;
   }
   options.window = *length;
-  log::init("fleet", log::Level::kError);
-  raiseDescriptorLimit();
-  const auto status = Bench(options).run();
-  if (!status) {
-    std::cerr << "fleet: " << status.error().text() << "\n";
-    return 1;
-  }
-  return 0;
+  return runFleet("fleet", [&] { return Bench(options).run(); });
 }
 
 }  // namespace

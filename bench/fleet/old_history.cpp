@@ -1,10 +1,11 @@
 #include "old_history.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
-#include <utility>
+#include <tuple>
 
-#include "control.pb.h"
 #include "controller/history/ledger.h"
 #include "controller/history/ledger_roll_up.h"
 #include "controller/history/sql/database.h"
@@ -17,27 +18,17 @@ using controller::Database;
 using controller::Ledger;
 using controller::LedgerRollUp;
 
-std::string reportOf(const FleetShape& shape, const IpAddress& source, Nanos start) {
-  wire::Report head;
-  head.set_probe(kProbeName);
-  head.set_source(source.wire());
-  head.set_protocol(wire::UDP);
-  head.set_window_index(static_cast<std::uint64_t>(start / shape.window));
-  head.set_window_ns(shape.window);
-  head.set_clock(2);
-  return head.SerializeAsString() + shape.row_bytes;
-}
-
 // Commits a window of each agent as the controller does.
 Status commitWindow(Ledger& ledger, const FleetShape& shape, std::uint32_t agents, Nanos start,
                     std::uint64_t sequence) {
   for (std::uint32_t agent = 0; agent < agents; ++agent) {
     const IpAddress source = agentAddress(agent);
-    const auto report = std::make_shared<const std::string>(reportOf(shape, source, start));
+    const auto index = static_cast<std::uint64_t>(start / shape.window);
+    const auto report =
+        std::make_shared<const std::string>(reportOf(shape, source, index, shape.row_bytes));
     controller::LedgerBatch batch{"old-" + source.text(), {1, sequence}, {}, report,
                                   report->size(),         shape.rows};
-    batch.windows.push_back({kProbeName, source, start, shape.window,
-                             static_cast<std::uint64_t>(start / shape.window), 0, *report});
+    batch.windows.push_back({kProbeName, source, start, shape.window, index, 0, *report});
     if (auto status = ledger.commit({&batch, 1}, utcNow()); !status) return status;
   }
   return {};
@@ -89,26 +80,20 @@ Status makeOldHistory(const std::filesystem::path& file, const FleetShape& shape
 Result<OldBlocks> countOld(const std::filesystem::path& file, Nanos now_utc) {
   auto database = Database::openToRead(file);
   if (!database) return tl::unexpected(database.error());
-  const std::string windows = "SELECT count(*) FROM blocks WHERE minute = 0 AND start_ns < " +
-                              std::to_string(now_utc - kHour);
-  const std::string minutes = "SELECT count(*) FROM blocks WHERE minute = 1 AND start_ns < " +
-                              std::to_string(now_utc - kOldRetention + kHour / 2);
-  const auto rows = database->number(windows.c_str());
-  const auto trimmed = database->number(minutes.c_str());
-  if (!rows) return tl::unexpected(rows.error());
-  if (!trimmed) return tl::unexpected(trimmed.error());
-  return OldBlocks{static_cast<std::uint64_t>(*rows), static_cast<std::uint64_t>(*trimmed)};
-}
-
-Result<std::uint64_t> windowsToRollUp(const std::filesystem::path& file, Nanos now_utc) {
-  auto database = Database::openToRead(file);
-  if (!database) return tl::unexpected(database.error());
-  const Nanos before = minuteOf(now_utc - LedgerRollUp::kAge);
-  const std::string question =
-      "SELECT count(*) FROM blocks WHERE minute = 0 AND start_ns < " + std::to_string(before);
-  const auto waiting = database->number(question.c_str());
-  if (!waiting) return tl::unexpected(waiting.error());
-  return static_cast<std::uint64_t>(*waiting);
+  OldBlocks found;
+  const std::tuple<int, Nanos, std::uint64_t*> kinds[] = {
+      {0, now_utc - kHour, &found.windows},
+      {0, minuteOf(now_utc - LedgerRollUp::kAge), &found.due},
+      {1, now_utc - kOldRetention + kHour / 2, &found.minutes}};
+  for (const auto& [minute, before, count] : kinds) {
+    const auto blocks = database->number(
+        fmt::format("SELECT count(*) FROM blocks WHERE minute = {} AND start_ns < {}", minute,
+                    before)
+            .c_str());
+    if (!blocks) return tl::unexpected(blocks.error());
+    *count = static_cast<std::uint64_t>(*blocks);
+  }
+  return found;
 }
 
 }  // namespace pingloom::bench

@@ -24,11 +24,9 @@ Status makeOldHistory(const std::filesystem::path& file, const FleetShape& shape
 // The blocks that are older than an hour, so that none of them has arrived lately.
 struct OldBlocks {
   std::uint64_t windows = 0;
+  std::uint64_t due = 0;      // windows that could have been rolled up by now
   std::uint64_t minutes = 0;  // that are to be trimmed, and not those that windows have become
 };
 Result<OldBlocks> countOld(const std::filesystem::path& file, Nanos now_utc);
-
-// How many windows could have been rolled up by now.
-Result<std::uint64_t> windowsToRollUp(const std::filesystem::path& file, Nanos now_utc);
 
 }  // namespace pingloom::bench

@@ -14,12 +14,11 @@
 
 #include "bare_zeromq.h"
 #include "common/duration.h"
-#include "common/fd.h"
-#include "common/log.h"
 #include "common/program.h"
 #include "controller_counts.h"
 #include "fleet.h"
 #include "fleet_processes.h"
+#include "fleet_program.h"
 #include "old_history.h"
 #include "program_cpu.h"
 #include "shared/clocks.h"
@@ -52,10 +51,20 @@ class SteadyBench {
  private:
   Status begin();
   Status watch();
+  // Counts since the controller's start, and the old blocks.
+  struct Counts {
+    Nanos mono = 0;
+    double rows = 0;
+    Nanos controller_cpu = 0;
+    Nanos redis_cpu = 0;
+    OldBlocks old;
+  };
+  Result<Counts> count() const;
   Result<double> committedRows() const;
+  Status watchWindows(double rows);
+  void add(const Counts& before, const Counts& after);
   std::filesystem::path history() const { return controller_.state() / "history.sqlite"; }
-  void addCosts(double rows, Nanos controller, Nanos redis);
-  Status addOld(const OldBlocks& before);
+  double windowRows() const { return double{1.0} * options_.agents * options_.rows; }
 
   Options options_;
   FleetShape shape_;
@@ -91,64 +100,67 @@ Result<double> SteadyBench::committedRows() const {
   return static_cast<double>(counts->rows_committed);
 }
 
+Result<SteadyBench::Counts> SteadyBench::count() const {
+  const auto old = countOld(history(), utcNow());
+  if (!old) return tl::unexpected(old.error());
+  const auto rows = committedRows();
+  if (!rows) return tl::unexpected(rows.error());
+  return Counts{monotonicNow(), *rows, controller_.usage().cpu, cpuOfProgram("redis-server"), *old};
+}
+
 // The first window is not counted, because it makes each pair known.
 Status SteadyBench::watch() {
   if (auto status = fleet_->keepClosing(true); !status) return status;
-  const double window_rows = double{1.0} * options_.agents * options_.rows;
   fmt::print(stderr, "fleet_steady: {} s with {:.0f} rows/s\n", options_.seconds,
-             window_rows / toSeconds(options_.window));
+             windowRows() / toSeconds(options_.window));
   std::this_thread::sleep_for(std::chrono::nanoseconds(2 * options_.window));
-  const auto old = countOld(history(), utcNow());
-  if (!old) return tl::unexpected(old.error());
-  const auto due = windowsToRollUp(history(), utcNow());
-  if (!due) return tl::unexpected(due.error());
-  figures_.add("windows of all agents that wait to be rolled up at the beginning", "",
-               static_cast<double>(*due) / options_.agents);
-  const Nanos began = monotonicNow();
-  const auto first = committedRows();
-  if (!first) return tl::unexpected(first.error());
-  const Nanos cpu_before = controller_.usage().cpu;
-  const Nanos redis_before = cpuOfProgram("redis-server");
-  double last = *first;
-  double waiting = 0;
-  while (monotonicNow() - began < options_.seconds * kSecond) {
-    const Nanos turn = monotonicNow();
-    std::this_thread::sleep_for(std::chrono::nanoseconds(options_.window));
-    const auto rows = committedRows();
-    if (!rows) return tl::unexpected(rows.error());
-    figures_.add("committed in a window's time", "rows/s",
-                 (*rows - last) / toSeconds(monotonicNow() - turn));
-    last = *rows;
-    waiting = static_cast<double>(fleet_->batchesClosed()) / options_.agents - *rows / window_rows;
-    figures_.add("windows of all agents that wait", "", std::max(waiting, 0.0));
-  }
-  figures_.add("committed over the whole time", "rows/s",
-               (last - *first) / toSeconds(monotonicNow() - began));
-  addCosts(last - *first, controller_.usage().cpu - cpu_before,
-           cpuOfProgram("redis-server") - redis_before);
-  if (auto status = addOld(*old); !status) return status;
-  figures_.add("controller's resident memory", "MiB",
-               static_cast<double>(controller_.usage().resident_bytes) / kMiB);
+  const auto before = count();
+  if (!before) return tl::unexpected(before.error());
+  if (auto status = watchWindows(before->rows); !status) return status;
+  const auto after = count();
+  if (!after) return tl::unexpected(after.error());
+  add(*before, *after);
   return fleet_->keepClosing(false);
 }
 
-Status SteadyBench::addOld(const OldBlocks& before) {
-  const auto due = windowsToRollUp(history(), utcNow());
-  if (!due) return tl::unexpected(due.error());
-  const auto after = countOld(history(), utcNow());
-  if (!after) return tl::unexpected(after.error());
-  const auto of_all = [&](std::uint64_t blocks) {
-    return static_cast<double>(blocks) / options_.agents;
-  };
-  figures_.add("windows of all agents rolled up", "", of_all(before.windows - after->windows));
-  figures_.add("minutes of all agents trimmed", "", of_all(before.minutes - after->minutes));
-  figures_.add("windows of all agents that wait to be rolled up at the end", "", of_all(*due));
+Status SteadyBench::watchWindows(double rows) {
+  const Nanos until = monotonicNow() + options_.seconds * kSecond;
+  while (monotonicNow() < until) {
+    const Nanos turn = monotonicNow();
+    std::this_thread::sleep_for(std::chrono::nanoseconds(options_.window));
+    const auto committed = committedRows();
+    if (!committed) return tl::unexpected(committed.error());
+    figures_.add("committed in a window's time", "rows/s",
+                 (*committed - rows) / toSeconds(monotonicNow() - turn));
+    rows = *committed;
+    const double closed = static_cast<double>(fleet_->batchesClosed()) / options_.agents;
+    figures_.add("windows of all agents that wait", "",
+                 std::max(closed - rows / windowRows(), 0.0));
+  }
   return {};
 }
 
-void SteadyBench::addCosts(double rows, Nanos controller, Nanos redis) {
-  figures_.add("controller's CPU", "s per million rows", toSeconds(controller) / rows * 1e6);
-  figures_.add("redis-server's CPU", "s per million rows", toSeconds(redis) / rows * 1e6);
+void SteadyBench::add(const Counts& before, const Counts& after) {
+  const double rows = after.rows - before.rows;
+  const auto per_million = [&](Nanos cpu) { return toSeconds(cpu) / rows * 1e6; };
+  const auto of_all = [&](std::uint64_t blocks) {
+    return static_cast<double>(blocks) / options_.agents;
+  };
+  figures_.add("committed over the whole time", "rows/s",
+               rows / toSeconds(after.mono - before.mono));
+  figures_.add("controller's CPU", "s per million rows",
+               per_million(after.controller_cpu - before.controller_cpu));
+  figures_.add("redis-server's CPU", "s per million rows",
+               per_million(after.redis_cpu - before.redis_cpu));
+  figures_.add("windows of all agents that wait to be rolled up at the beginning", "",
+               of_all(before.old.due));
+  figures_.add("windows of all agents rolled up", "",
+               of_all(before.old.windows - after.old.windows));
+  figures_.add("minutes of all agents trimmed", "", of_all(before.old.minutes - after.old.minutes));
+  figures_.add("windows of all agents that wait to be rolled up at the end", "",
+               of_all(after.old.due));
+  figures_.add("controller's resident memory", "MiB",
+               static_cast<double>(controller_.usage().resident_bytes) / kMiB);
 }
 
 Status SteadyBench::run() {
@@ -186,13 +198,7 @@ int main(const std::vector<std::string>& arguments) {
     return program::kExitUsage;
   }
   options.window = *length;
-  log::init("fleet_steady", log::Level::kError);
-  raiseDescriptorLimit();
-  if (const auto status = SteadyBench(options).run(); !status) {
-    std::cerr << "fleet_steady: " << status.error().text() << "\n";
-    return 1;
-  }
-  return 0;
+  return runFleet("fleet_steady", [&] { return SteadyBench(options).run(); });
 }
 
 }  // namespace

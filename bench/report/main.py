@@ -19,23 +19,34 @@ from sections import ROOT, SECTIONS
 FLAT = re.compile(r"\[\s+([^\[\]{}]*?)\s+\]")
 
 
-def arguments():
-    parser = argparse.ArgumentParser(
-        prog="bench/report.sh",
-        description="Builds and runs the benchmarks, writes their tables and drawings into docs/, and tells which figures "
-                    "moved by more than the machine's own limit since the last report. Progress goes to standard error.")
-    parser.add_argument("--only", action="append", metavar="NAME", default=[],
-                        help="measure this section only; may be given more than once")
+def parser_of_sections(prog, verb, description):
+    """A parser of the options that choose sections."""
+    parser = argparse.ArgumentParser(prog=prog, description=description)
+    parser.add_argument("--only", action="append", metavar="SECTION", default=[],
+                        help=f"{verb} this section only; may be given more than once")
     parser.add_argument("--list", action="store_true", help="list the sections and what keeps them from running here")
-    parser.add_argument("--quick", action="store_true", help="make fewer runs: about 15 minutes instead of 75")
-    parser.add_argument("--write", action="store_true", help="measure nothing; write the page from the kept results")
-    parser.add_argument("--out", type=pathlib.Path, metavar="FILE",
-                        help="write the page to FILE, and leave docs/benchmarks.md and the kept results as they are")
+    return parser
+
+
+def parse_sections(parser, names):
+    """The options, whose sections are among these names."""
     given = parser.parse_args()
-    unknown = set(given.only) - {section.name for section in SECTIONS}
+    unknown = set(given.only) - set(names)
     if unknown:
         parser.error(f"no section {', '.join(sorted(unknown))}; --list names them")
     return given
+
+
+def arguments():
+    parser = parser_of_sections(
+        "bench/report.sh", "measure",
+        "Builds and runs the benchmarks, writes their tables and drawings into docs/, and tells which figures moved by more "
+        "than the machine's own limit since the last report. Progress goes to standard error.")
+    parser.add_argument("--quick", action="store_true", help="make fewer runs: about a quarter of the time")
+    parser.add_argument("--write", action="store_true", help="measure nothing; write the page from the kept results")
+    parser.add_argument("--out", type=pathlib.Path, metavar="FILE",
+                        help="write the page to FILE, and leave docs/benchmarks.md and the kept results as they are")
+    return parse_sections(parser, (section.name for section in SECTIONS))
 
 
 def say(text):

@@ -1,6 +1,5 @@
 """Records where the CPU time of benchmarks goes, keeps it in bench/report/profiles.json and writes docs/benchmarks.md."""
 
-import argparse
 import pathlib
 import shlex
 import subprocess
@@ -43,18 +42,11 @@ PROFILES = [
 
 
 def arguments():
-    parser = argparse.ArgumentParser(
-        prog="bench/profile.sh",
-        description="Runs benchmarks in a short form under perf, and writes into docs/benchmarks.md where their CPU time "
-                    "goes. It builds what it runs first. Progress goes to standard error.")
-    parser.add_argument("--only", action="append", metavar="SECTION", default=[],
-                        help="profile this section only; may be given more than once")
-    parser.add_argument("--list", action="store_true", help="list the profiles and what keeps them from being taken here")
-    given = parser.parse_args()
-    unknown = set(given.only) - {profile.section for profile in PROFILES}
-    if unknown:
-        parser.error(f"no profile of {', '.join(sorted(unknown))}; --list names them")
-    return given
+    parser = main.parser_of_sections(
+        "bench/profile.sh", "profile",
+        "Runs benchmarks in a short form under perf, and writes into docs/benchmarks.md where their CPU time goes. It builds "
+        "what it runs first. Progress goes to standard error.")
+    return main.parse_sections(parser, (profile.section for profile in PROFILES))
 
 
 def section_of(profile):
