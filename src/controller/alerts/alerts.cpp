@@ -13,8 +13,7 @@
 namespace pingloom::controller {
 namespace {
 
-constexpr Nanos kAlertsIdle = kSecond;               // repetitions are due by the clock
-constexpr Nanos kBetweenLooks = 100 * kMillisecond;  // the feed wakes for each source
+constexpr Nanos kAlertsIdle = kSecond;  // repetitions are due by the clock
 
 // Returns the folder of a place's queue. Each URL of an alertmanager has its own, because each
 // instance gets every alert.
@@ -84,7 +83,7 @@ Status Alerts::openTarget(const AlertTarget& target, const std::filesystem::path
 
 void Alerts::begin() {
   publish();
-  feed_ = board_.subscribe([this] { wake(); });
+  feed_ = board_.subscribe([this] { wake(); }, {.sources = false, .events = false, .paths = false});
   thread_ = std::thread([this] { run(); });
   pthread_setname_np(thread_.native_handle(), "alerts");
 }
@@ -107,22 +106,20 @@ void Alerts::wake() {
   wake_.notify_one();
 }
 
-bool Alerts::waitFor(Nanos longest, bool for_changes) {
+bool Alerts::waitForChanges() {
   std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, std::chrono::nanoseconds(longest),
-                 [&] { return stop_ || (for_changes && changed_); });
-  if (for_changes) changed_ = false;
+  wake_.wait_for(lock, std::chrono::nanoseconds(kAlertsIdle), [&] { return stop_ || changed_; });
+  changed_ = false;
   return !stop_;
 }
 
 void Alerts::run() {
-  while (waitFor(kAlertsIdle, true)) {
+  while (waitForChanges()) {
     feed_->take();  // only the newest verdict counts
     const auto verdict = board_.verdict();
     const Instant now = Instant::now();
     for (const auto& target : targets_) target->notifier->look(*verdict, now);
     publish();
-    if (!waitFor(kBetweenLooks, false)) return;
   }
 }
 

@@ -144,7 +144,7 @@ void Live::start(Board& board, const http::TaskQueue& tasks) {
   tasks.post([weak = weak_from_this(), &board, wake = std::move(wake)] {
     const auto self = weak.lock();
     if (!self) return;
-    self->feed_ = board.subscribe(wake);
+    self->feed_ = board.subscribe(wake, {.sources = true, .events = false, .paths = false});
     self->takeChanges();
   });
 }

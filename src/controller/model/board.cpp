@@ -47,7 +47,7 @@ void Board::publishSource(std::uint32_t probe, std::uint32_t source,
     const std::lock_guard lock(mutex_);
     if (probe >= sources_.size() || source >= sources_[probe].size()) return;
     sources_[probe][source].swap(snapshot);
-    feeds = liveFeeds();
+    feeds = liveFeeds(&FeedTopics::sources);
   }
   for (const auto& feed : feeds) {
     {
@@ -65,7 +65,7 @@ void Board::publishEvents(const std::vector<StateEvent>& events) {
   Feeds feeds;
   {
     const std::lock_guard lock(mutex_);
-    feeds = liveFeeds();
+    feeds = liveFeeds(&FeedTopics::events);
   }
   for (const auto& feed : feeds) {
     {
@@ -98,7 +98,7 @@ PathBoard::Taken Board::publishPath(TracedPath&& traced, bool elsewhere) {
   Feeds feeds;
   {
     const std::lock_guard lock(mutex_);
-    feeds = liveFeeds();
+    feeds = liveFeeds(&FeedTopics::paths);
   }
   for (const auto& feed : feeds) {
     {
@@ -217,34 +217,33 @@ std::shared_ptr<const ClusterStatus> Board::cluster() const {
   return cluster_;
 }
 
-std::shared_ptr<Feed> Board::subscribe(std::function<void()> wake) {
-  auto feed = std::make_shared<Feed>(std::move(wake));
+std::shared_ptr<Feed> Board::subscribe(std::function<void()> wake, FeedTopics topics) {
+  auto feed = std::make_shared<Feed>(std::move(wake), topics);
   feed->waiting_.plan = true;
   feed->waiting_.verdict = true;
-  feed->waiting_.all_paths = true;
+  feed->waiting_.all_paths = topics.paths;
   const std::lock_guard lock(mutex_);
   std::erase_if(feeds_, [](const auto& held) { return held.expired(); });
   feeds_.push_back(feed);
   return feed;
 }
 
-Board::Feeds Board::liveFeeds() const {
+Board::Feeds Board::liveFeeds(bool FeedTopics::*topic) const {
   Feeds live;
   live.reserve(feeds_.size());
   for (const auto& held : feeds_) {
-    if (auto feed = held.lock()) live.push_back(std::move(feed));
+    auto feed = held.lock();
+    if (feed != nullptr && (topic == nullptr || feed->topics_.*topic)) {
+      live.push_back(std::move(feed));
+    }
   }
   return live;
 }
 
 void Feed::addEvents(const std::vector<StateEvent>& events) {
-  std::vector<StateEvent>& waiting = waiting_.events;
+  std::deque<StateEvent>& waiting = waiting_.events;
   const std::size_t total = waiting.size() + events.size();
-  if (total <= kMaxEvents) {
-    waiting.insert(waiting.end(), events.begin(), events.end());
-    return;
-  }
-  const std::size_t excess = total - kMaxEvents;
+  const std::size_t excess = total > kMaxEvents ? total - kMaxEvents : 0;
   waiting_.events_dropped += excess;
   const std::size_t old = std::min(excess, waiting.size());
   waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(old));

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -285,7 +286,7 @@ struct StateEvent {
 struct Changes {
   bool plan = false;  // whether the shape changed; everything below belongs to the new one
   std::vector<std::pair<std::uint32_t, std::uint32_t>> sources;  // probe, source
-  std::vector<StateEvent> events;
+  std::deque<StateEvent> events;
   std::uint64_t events_dropped = 0;
   bool verdict = false;  // whether there is another verdict
   KnownPaths paths;      // each time a path was traced
@@ -293,11 +294,19 @@ struct Changes {
   bool all_paths = false;
 };
 
+// What a reader uses besides plans and verdicts. Whatever it does not use neither wakes it nor is
+// kept for it.
+struct FeedTopics {
+  bool sources = true;
+  bool events = true;
+  bool paths = true;
+};
+
 class Feed {
  public:
   static constexpr std::size_t kMaxEvents = 10'000;
   static constexpr std::size_t kMaxPaths = 10'000;
-  explicit Feed(std::function<void()> wake) : wake_(std::move(wake)) {}
+  Feed(std::function<void()> wake, FeedTopics topics) : wake_(std::move(wake)), topics_(topics) {}
   Changes take();
 
  private:
@@ -309,6 +318,7 @@ class Feed {
   std::mutex mutex_;
   std::function<void()>
       wake_;  // called without the lock when changes wait; on any thread; must not block
+  const FeedTopics topics_;
   Changes waiting_;
   std::unordered_set<std::uint64_t> dirty_;
 };
@@ -361,11 +371,12 @@ class Board {
   std::shared_ptr<const ClusterStatus> cluster() const;
 
   // The feed starts with `plan` set, and lives as long as the reader holds it.
-  std::shared_ptr<Feed> subscribe(std::function<void()> wake);
+  std::shared_ptr<Feed> subscribe(std::function<void()> wake, FeedTopics topics = {});
 
  private:
   using Feeds = std::vector<std::shared_ptr<Feed>>;
-  Feeds liveFeeds() const;  // requires the lock
+  // Requires the lock. Returns the feeds whose readers use the topic; all without one.
+  Feeds liveFeeds(bool FeedTopics::*topic = nullptr) const;
 
   mutable std::mutex mutex_;
   std::shared_ptr<const GridPlan> plan_ = std::make_shared<GridPlan>();

@@ -55,6 +55,26 @@ TEST(Board, SourcesBelongToAGeneration) {
   EXPECT_EQ(board.source(0, 2, 2), nullptr);
 }
 
+TEST(Board, AFeedHasOnlyWhatItsReaderUses) {
+  Board board;
+  board.publishPlan(planOf(1));
+  int woken = 0;
+  const auto feed =
+      board.subscribe([&] { ++woken; }, {.sources = false, .events = false, .paths = false});
+  const Changes first = feed->take();
+  EXPECT_TRUE(first.plan && first.verdict);
+  EXPECT_FALSE(first.all_paths);
+  board.publishSource(0, 0, std::make_shared<const SourceSnapshot>());
+  board.publishEvents({eventAt(1)});
+  EXPECT_EQ(woken, 0);
+  const Changes changes = feed->take();
+  EXPECT_TRUE(changes.sources.empty());
+  EXPECT_TRUE(changes.events.empty());
+  board.publishVerdict(std::make_shared<const Verdict>());
+  EXPECT_EQ(woken, 1);
+  EXPECT_TRUE(feed->take().verdict);
+}
+
 TEST(Board, AFeedKeepsTheNewestEvents) {
   Board board;
   const auto feed = board.subscribe([] {});
