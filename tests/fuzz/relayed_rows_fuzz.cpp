@@ -27,9 +27,12 @@ void check(const IpAddress& destination, const Row& row) {
   std::string bytes;
   appendRelayedRow(destination, RowPacker().pack(row), bytes);
   RelayedRowReader reader(bytes);
-  if (reader.destination() != destination) std::abort();
-  const auto again = reader.row();
-  if (!again || !reader.ended() || !test::sameRow(row, again->row())) std::abort();
+  IpAddress again_destination;
+  PackedRow again;
+  if (!reader.next(again_destination, again) || again_destination != destination ||
+      !test::sameRow(row, again.row()) || reader.next(again_destination, again)) {
+    std::abort();
+  }
 }
 
 }  // namespace
@@ -39,12 +42,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // the same size.
   const std::vector<char> copy(data, data + size);
   RelayedRowReader reader({copy.data(), copy.size()});
-  while (!reader.ended()) {
-    const auto destination = reader.destination();
-    if (!destination) return 0;
-    const auto row = reader.row();
-    if (!row) return 0;
-    check(*destination, row->row());
-  }
+  IpAddress destination;
+  PackedRow row;
+  while (reader.next(destination, row)) check(destination, row.row());
   return 0;
 }

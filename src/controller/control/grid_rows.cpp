@@ -92,6 +92,7 @@ Result<Grid::Applied> Grid::readRows(ReportView& report, const Use& use, std::st
   Row row;
   RowPacker packer;
   if (use.count) latency_->begin(use.place->first, use.place->second);
+  if (told != nullptr) told->reserve(report.rows().size() * kUsualRelayedRow);
   for (std::size_t i = 0; i < report.rows().size(); ++i) {
     const auto message = report.row(i);
     if (!message) return tl::unexpected(message.error());
@@ -119,16 +120,16 @@ Result<Grid::Applied> Grid::readRelayedRows(std::string_view rows, const Use& us
   const ProbeGrid& probe = use.place ? plan_->probes[use.place->first] : no_probe;
   Applied applied;
   DestinationFinder finder(probe.destinations);
-  for (RelayedRowReader reader(rows); !reader.ended();) {
-    const auto destination = reader.destination();
-    if (!destination) return tl::unexpected(destination.error());
-    const auto index = finder.find(*destination);
+  RelayedRowReader reader(rows);
+  IpAddress destination;
+  PackedRow row;
+  while (reader.next(destination, row)) {
+    const auto index = finder.find(destination);
     const bool taken = use.rows != nullptr && index && isPair(probe, use.place->second, *index);
-    const auto row = reader.row();
-    if (!row) return tl::unexpected(row.error());
-    if (taken) use.rows->set(*index, *row);
+    if (taken) use.rows->set(*index, row);
     ++(taken ? applied.taken : applied.ignored);
   }
+  if (!reader.status()) return tl::unexpected(reader.status().error());
   return applied;
 }
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "controller/model/packed_row.h"
 
@@ -53,6 +54,35 @@ constexpr auto kOnes = [] {
 constexpr std::size_t countBytesIn(std::uint32_t head) {
   const std::uint32_t bits = countBits(head);
   return (std::size_t{kOnes[bits & 0xFFU]} + kOnes[bits >> 8U]) << countWidthIn(head);
+}
+
+// The bytes of all parts, by what the head says of them: the lower bits tell which are there.
+constexpr auto kAllPartBytes = [] {
+  constexpr std::size_t kParts = kRowParts.size();
+  std::array<std::uint8_t, 1U << (3 * kParts)> made{};
+  for (std::uint32_t i = 0; i < made.size(); ++i) {
+    const std::uint32_t head = (i >> kParts) << kFirstPartWidth | (i % (1U << kParts))
+                                                                      << kFirstPartBit;
+    for (std::size_t part = 0; part < kParts; ++part) {
+      made[i] = static_cast<std::uint8_t>(made[i] + partBytesIn(head, part));
+    }
+  }
+  return made;
+}();
+constexpr std::size_t allPartBytesIn(std::uint32_t head) {
+  constexpr std::size_t kParts = kRowParts.size();
+  const std::uint32_t present = (head >> kFirstPartBit) % (1U << kParts);
+  return kAllPartBytes[(head >> kFirstPartWidth) << kParts | present];
+}
+constexpr std::size_t countAndJitterBytesIn(std::uint32_t head) {
+  return countBytesIn(head) + (hasBit(head, kJitterBit) ? sizeof(std::uint64_t) : 0);
+}
+
+template <typename Number>
+std::uint64_t numberAt(const char* at, std::size_t index) {
+  Number number;
+  std::memcpy(&number, at + index * sizeof number, sizeof number);
+  return number;
 }
 
 // Calls `use` with a number of the width that has this code.

@@ -13,13 +13,6 @@ namespace {
 using namespace packed;
 
 template <typename Number>
-std::uint64_t numberAt(const char* at, std::size_t index) {
-  Number number;
-  std::memcpy(&number, at + index * sizeof number, sizeof number);
-  return number;
-}
-
-template <typename Number>
 void readSummary(const char* at, std::uint32_t received, Summary& out) {
   out.count = received - numberAt<Number>(at, 0);
   out.min = numberAt<Number>(at, 1);
@@ -72,9 +65,7 @@ constexpr std::uint32_t kStateBits =
 }  // namespace
 
 std::size_t PackedRow::restBytes() const {
-  std::size_t size = countBytesIn(head_) + (hasBit(head_, kJitterBit) ? sizeof(std::uint64_t) : 0);
-  for (std::size_t i = 0; i < kRowParts.size(); ++i) size += partBytesIn(head_, i);
-  return size;
+  return countAndJitterBytesIn(head_) + allPartBytesIn(head_);
 }
 
 std::uint32_t PackedRow::countAt(std::size_t index) const {
@@ -103,7 +94,7 @@ Summary PackedRow::part(RowPart which) const {
   Summary made;
   if (!has(which)) return made;
   const auto part = static_cast<std::size_t>(which);
-  const char* at = rest_ + countBytesIn(head_) + (hasBit(head_, kJitterBit) ? 8 : 0);
+  const char* at = rest_ + countAndJitterBytesIn(head_);
   for (std::size_t i = 0; i < part; ++i) at += partBytesIn(head_, i);
   const std::uint32_t received = hasBit(head_, 1) ? countAt(head_ & 1U) : 0;
   withWidth(partWidthIn(head_, part),

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "controller/model/packed_layout.h"
 #include "controller/model/report_reader.h"
 
 namespace pingloom::controller {
@@ -21,16 +22,52 @@ bool isSummary(const Summary& part, std::uint32_t received) {
          part.mean <= part.max;
 }
 
-Status check(const PackedRow& packed) {
-  if (!packed.countsFit()) return makeError("row", "a count is out of range");
-  const Row row = packed.row();
-  if (auto status = checkCounts(row); !status) return status;
-  for (std::size_t part = 0; part < kRowParts.size(); ++part) {
-    if (packed.hasPart(part) && !isSummary(row.*kRowParts[part], row.received)) {
-      return makeError("row", "samples do not match what was received, or contradict themselves");
-    }
+// Each number but the first two is a difference that is added, and sums of numbers below 8 bytes
+// do not overflow, so only the count of samples and the mean can contradict the others.
+template <typename Number>
+bool isNarrowSummary(const char* at, std::uint32_t received) {
+  std::uint64_t max_over_min = 0;
+  for (std::size_t i = 3; i < packed::kPartNumbers; ++i) {
+    max_over_min += packed::numberAt<Number>(at, i);
   }
-  return {};
+  return packed::numberAt<Number>(at, 0) < received &&
+         packed::numberAt<Number>(at, 2) <= max_over_min;
+}
+
+// Sets `received`, and returns why the counts are refused, or nullptr. Nearly all rows have nothing
+// but answers: those that were sent and those that were received.
+const char* checkPackedCounts(const PackedRow& row, std::uint32_t& received) {
+  constexpr std::uint32_t kOnlyAnswers = 3;
+  if (!row.countsFit()) return "a count is out of range";
+  if (packed::countBits(row.head()) == kOnlyAnswers && row.countAt(0) == row.countAt(1)) {
+    received = row.countAt(1);
+    return nullptr;
+  }
+  const RowCounts counts = row.counts();
+  received = counts.received;
+  return faultOf(counts);
+}
+
+// Reads the numbers where they are, because unpacking a row takes longer than keeping it. Returns
+// why the row is refused, or nullptr.
+const char* faultOf(const PackedRow& row) {
+  std::uint32_t received = 0;
+  if (const char* fault = checkPackedCounts(row, received)) return fault;
+  const char* at = row.rest() + packed::countAndJitterBytesIn(row.head());
+  for (std::size_t part = 0; part < kRowParts.size(); ++part) {
+    if (!row.hasPart(part)) continue;
+    const bool fits = packed::withWidth(packed::partWidthIn(row.head(), part), [&](auto number) {
+      using Stored = decltype(number);
+      if constexpr (sizeof(Stored) == sizeof(std::uint64_t)) {
+        return isSummary(row.part(static_cast<RowPart>(part)), received);
+      } else {
+        return isNarrowSummary<Stored>(at, received);
+      }
+    });
+    if (!fits) return "samples do not match what was received, or contradict themselves";
+    at += packed::partBytesIn(row.head(), part);
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -45,24 +82,28 @@ void appendRelayedRow(const IpAddress& destination, const PackedRow& row, std::s
   out.append(start.data(), sizeof head + address).append(row.rest(), row.restBytes());
 }
 
-Result<IpAddress> RelayedRowReader::destination() {
-  if (rest_.size() < sizeof head_) return makeError("row", "is truncated");
-  std::memcpy(&head_, rest_.data(), sizeof head_);
-  if ((head_ & kReserved) != 0) return makeError("row", "has a field that is not known");
-  const std::size_t address = (head_ & kWideAddress) != 0 ? 16 : 4;
-  if (rest_.size() - sizeof head_ < address) return makeError("row", "is truncated");
-  auto made = IpAddress::fromWire(rest_.substr(sizeof head_, address));
-  rest_.remove_prefix(sizeof head_ + address);
-  return made;
+bool RelayedRowReader::refuse(const char* reason) {
+  rest_ = {};
+  status_ = makeError("row", reason);
+  return false;
 }
 
-Result<PackedRow> RelayedRowReader::row() {
-  const PackedRow made(head_ & ~kUnusedHeadBits, rest_.data());
-  const std::size_t size = made.restBytes();
-  if (rest_.size() < size) return makeError("row", "is truncated");
+bool RelayedRowReader::next(IpAddress& destination, PackedRow& row) {
+  if (rest_.empty()) return false;
+  std::uint32_t head = 0;
+  if (rest_.size() < sizeof head) return refuse("is truncated");
+  std::memcpy(&head, rest_.data(), sizeof head);
+  if ((head & kReserved) != 0) return refuse("has a field that is not known");
+  const std::size_t address = (head & kWideAddress) != 0 ? 16 : 4;
+  row = PackedRow(head & ~kUnusedHeadBits, rest_.data() + sizeof head + address);
+  const std::size_t size = sizeof head + address + row.restBytes();
+  if (rest_.size() < size) return refuse("is truncated");
+  const auto made = IpAddress::fromWire(rest_.substr(sizeof head, address));
+  if (!made) return refuse("bad destination address");
+  if (const char* fault = faultOf(row)) return refuse(fault);
+  destination = *made;
   rest_.remove_prefix(size);
-  if (auto status = check(made); !status) return tl::unexpected(status.error());
-  return made;
+  return true;
 }
 
 }  // namespace pingloom::controller

@@ -66,15 +66,13 @@ void readCounts(const wire::RowView& in, Row& out) {
   out.jitter_ns = in.jitter_ns;
 }
 
-Status checkCounts(const RowCounts& row) {
+const char* faultOf(const RowCounts& row) {
   const std::uint64_t verdicts =
       std::uint64_t{row.received} + row.lost + row.refused + row.unreachable;
-  if (verdicts != row.sent) {
-    return makeError("row", "sent is not received + lost + refused + unreachable");
-  }
-  if (row.misfit > row.unreachable) return makeError("row", "more misfit than unreachable");
-  if (row.ack_lost > row.received) return makeError("row", "more ACKs lost than PONGs received");
-  return {};
+  if (verdicts != row.sent) return "sent is not received + lost + refused + unreachable";
+  if (row.misfit > row.unreachable) return "more misfit than unreachable";
+  if (row.ack_lost > row.received) return "more ACKs lost than PONGs received";
+  return nullptr;
 }
 
 Status readRow(const wire::RowView& in, IpAddress& destination, Row& out) {
@@ -83,7 +81,7 @@ Status readRow(const wire::RowView& in, IpAddress& destination, Row& out) {
   destination = *address;
   if (in.anomalous.size() > kAnomalies) return makeError("row", "unknown reason of anomaly");
   readCounts(in, out);
-  if (auto status = checkCounts(out); !status) return status;
+  if (const char* fault = faultOf(out)) return makeError("row", fault);
   for (std::size_t part = 0; part < kRowParts.size(); ++part) {
     auto status = readPart(in.*wire::kRowViewParts[part], in.received, out.*kRowParts[part]);
     if (!status) return status;

@@ -34,8 +34,8 @@ constexpr bool tooFarAhead(const ReportHead& head, Nanos now_utc) {
 }
 // Reads counts, anomalies of known reasons and jitter without checking them.
 void readCounts(const wire::RowView& in, Row& out);
-// Checks that the counts of a row do not contradict each other.
-Status checkCounts(const RowCounts& row);
+// Says why the counts of a row contradict each other; nullptr if they do not.
+const char* faultOf(const RowCounts& row);
 Status readRow(const wire::RowView& in, IpAddress& destination, Row& out);
 
 }  // namespace pingloom::controller

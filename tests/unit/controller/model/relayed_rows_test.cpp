@@ -37,10 +37,11 @@ std::string told(const Row& row, const IpAddress& destination = ip("10.0.0.2")) 
 // Reads one row, and returns the reason if it is refused.
 std::string refusal(std::string_view bytes) {
   RelayedRowReader reader(bytes);
-  const auto destination = reader.destination();
-  if (!destination) return destination.error().reason;
-  const auto row = reader.row();
-  return row ? "" : row.error().reason;
+  IpAddress destination;
+  PackedRow row;
+  if (reader.next(destination, row)) return "";
+  EXPECT_FALSE(reader.next(destination, row)) << "nothing more can be read";
+  return reader.status() ? "the end" : reader.status().error().reason;
 }
 
 void expectSame(const std::vector<std::pair<IpAddress, Row>>& rows) {
@@ -48,14 +49,15 @@ void expectSame(const std::vector<std::pair<IpAddress, Row>>& rows) {
   for (const auto& [destination, row] : rows)
     appendRelayedRow(destination, RowPacker().pack(row), bytes);
   RelayedRowReader reader(bytes);
-  for (const auto& [destination, row] : rows) {
-    ASSERT_FALSE(reader.ended());
-    EXPECT_EQ(reader.destination(), destination);
-    const auto read = reader.row();
-    ASSERT_TRUE(read) << read.error().text();
-    EXPECT_TRUE(test::sameRow(read->row(), row));
+  IpAddress destination;
+  PackedRow read;
+  for (const auto& [expected, row] : rows) {
+    ASSERT_TRUE(reader.next(destination, read)) << reader.status().error().text();
+    EXPECT_EQ(destination, expected);
+    EXPECT_TRUE(test::sameRow(read.row(), row));
   }
-  EXPECT_TRUE(reader.ended());
+  EXPECT_FALSE(reader.next(destination, read));
+  EXPECT_TRUE(reader.status());
 }
 
 TEST(RelayedRows, AreReadAsTheyWereTold) {
@@ -92,7 +94,8 @@ TEST(RelayedRows, AreAsTheirDocumentationSays) {
 
 TEST(RelayedRows, WhatIsTruncatedIsRefused) {
   const std::string bytes = told(shown(test::goodRow("10.0.0.2")));
-  for (std::size_t size = 0; size < bytes.size(); ++size) {
+  EXPECT_EQ(refusal(""), "the end");
+  for (std::size_t size = 1; size < bytes.size(); ++size) {
     EXPECT_EQ(refusal(std::string_view(bytes).substr(0, size)), "is truncated") << size;
   }
   EXPECT_EQ(refusal(bytes), "");
