@@ -21,10 +21,10 @@ std::uint8_t taken(std::uint8_t windows, bool beyond, bool again) {
 
 WindowLevels levelsOf(const RowFigures& row, const Limits& limits) {
   WindowLevels made;
-  for (std::size_t i = 0; i < kFigureNames.size(); ++i) {
-    const auto figure = static_cast<Figure>(i);
+  const auto take = [&](Figure figure) {
+    const auto i = static_cast<std::size_t>(figure);
     std::uint64_t value = 0;
-    if (!judgedValue(row, figure, value) || value < limits.warn[i]) continue;
+    if (!judgedValue(row, figure, value) || value < limits.warn[i]) return;
     const bool crit = value >= limits.crit[i];
     made.figures |= static_cast<std::uint8_t>(1U << i);
     if (figure == Figure::kLoss) {
@@ -34,7 +34,12 @@ WindowLevels levelsOf(const RowFigures& row, const Limits& limits) {
       made.slow = true;
       made.very_slow = made.very_slow || crit;
     }
+  };
+  // A loop would ask for each row which figure it is at.
+  [&]<std::size_t... kFigures>(std::index_sequence<kFigures...>) {
+    (take(static_cast<Figure>(kFigures)), ...);
   }
+  (std::make_index_sequence<kFigureNames.size()>());
   return made;
 }
 
