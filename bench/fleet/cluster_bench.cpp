@@ -11,7 +11,6 @@
 #include "fleet.h"
 #include "program_cpu.h"
 #include "shared/clocks.h"
-#include "shared_history.h"
 
 namespace pingloom::bench {
 namespace {
@@ -45,6 +44,11 @@ Status ClusterBench::begin(std::size_t controllers) {
       made->joinCluster(fmt::format("c{}", i));
       made->useRedis(redis_->target());
     }
+    if (shared && i == 0) {
+      const auto earlier = readSharedHistory(options_.postgres);
+      if (!earlier) return tl::unexpected(earlier.error());
+      earlier_ = *earlier;
+    }
     if (auto status = made->start(); !status) return status;
     shape_.controllers.push_back(made->address());
   }
@@ -73,7 +77,7 @@ Status ClusterBench::drain() {
 }
 
 // All agents close their windows at the same moment, as in use: windows are aligned.
-Status ClusterBench::commitRows(const std::string& who) {
+Result<ClusterBench::Cost> ClusterBench::commitRows(const std::string& who) {
   const auto now = [&] {
     return std::vector<Nanos>{cpuOfProgram("pingloom-contro"), cpuOfProgram("redis-server"),
                               cpuOfProgram("postgres")};
@@ -81,8 +85,8 @@ Status ClusterBench::commitRows(const std::string& who) {
   const auto before = now();
   for (int i = 0; i < options_.windows; ++i) {
     const Nanos start = monotonicNow();
-    if (auto status = fleet_->closeWindows(); !status) return status;
-    if (auto status = drain(); !status) return status;
+    if (auto status = fleet_->closeWindows(); !status) return tl::unexpected(status.error());
+    if (auto status = drain(); !status) return tl::unexpected(status.error());
     figures_.add(who + ": committed while a window drains", "rows/s",
                  static_cast<double>(pairs()) / toSeconds(monotonicNow() - start));
     sleepFor(start + options_.window - monotonicNow());
@@ -90,19 +94,36 @@ Status ClusterBench::commitRows(const std::string& who) {
   sleepFor(kSecond);
   const auto after = now();
   const double million = static_cast<double>(pairs()) * options_.windows / 1e6;
-  double sum = 0;
+  Cost cost;
   for (std::size_t i = 0; i < after.size(); ++i) {
     const char* program = i == 0 ? "controllers" : i == 1 ? "Redis" : "PostgreSQL";
     const double each = toSeconds(after[i] - before[i]) / million;
     figures_.add(who + ": CPU of " + program, "s per million rows", each);
-    sum += each;
+    if (i == 0) cost.controllers = each;
+    cost.all += each;
   }
-  cost_.push_back(sum);
-  figures_.add(who + ": CPU of all", "s per million rows", sum);
+  figures_.add(who + ": CPU of all", "s per million rows", cost.all);
   for (const Controller& each : controllers_) {
     figures_.add(who + ": memory of a controller", "MiB",
                  static_cast<double>(each->usage().resident_bytes) / kMiB);
   }
+  return cost;
+}
+
+// Leaves the several controllers running. Each comparison has rounds of both right after each
+// other, because the machine's speed changes within minutes.
+Status ClusterBench::compare() {
+  end();
+  if (auto status = begin(1); !status) return status;
+  const auto one = commitRows("one");
+  if (!one) return tl::unexpected(one.error());
+  end();
+  if (auto status = begin(options_.controllers); !status) return status;
+  const auto several = commitRows("several");
+  if (!several) return tl::unexpected(several.error());
+  figures_.add("rows for a CPU second, several to one", "", one->all / several->all);
+  figures_.add("controllers' CPU for a row, several to one", "",
+               several->controllers / one->controllers);
   return {};
 }
 
@@ -119,11 +140,13 @@ Status ClusterBench::checkAll() {
   if (!history) return tl::unexpected(history.error());
   const std::uint64_t closed = fleet_->batchesClosed();
   figures_.add("history: batches closed", "", static_cast<double>(closed));
-  figures_.add("history: batches in it", "", static_cast<double>(history->windows));
-  figures_.add("history: distinct batches in it", "", static_cast<double>(history->distinct));
-  if (history->windows != closed || history->distinct != closed) {
+  const std::uint64_t windows = history->windows - earlier_.windows;
+  const std::uint64_t distinct = history->distinct - earlier_.distinct;
+  figures_.add("history: batches in it", "", static_cast<double>(windows));
+  figures_.add("history: distinct batches in it", "", static_cast<double>(distinct));
+  if (windows != closed || distinct != closed) {
     return makeError("history", fmt::format("{} batches closed, {} in it, {} distinct", closed,
-                                            history->windows, history->distinct));
+                                            windows, distinct));
   }
   return {};
 }
@@ -131,12 +154,9 @@ Status ClusterBench::checkAll() {
 Status ClusterBench::run() {
   fmt::print("{} agents, {} rows of {} samples each per window of {}\n", options_.agents,
              options_.rows, kSamples, formatDuration(options_.window));
-  if (auto status = begin(1); !status) return status;
-  if (auto status = commitRows("one"); !status) return status;
-  end();
-  if (auto status = begin(options_.controllers); !status) return status;
-  if (auto status = commitRows("several"); !status) return status;
-  figures_.add("rows for a CPU second, several to one", "", cost_[0] / cost_[1]);
+  for (int i = 0; i < options_.rounds; ++i) {
+    if (auto status = compare(); !status) return status;
+  }
   if (options_.changes > 0) {
     if (auto status = showChanges(); !status) return status;
   }

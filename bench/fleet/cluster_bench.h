@@ -14,6 +14,7 @@
 #include "fleet_processes.h"
 #include "shared/controller_process.h"
 #include "shared/figures.h"
+#include "shared_history.h"
 #include "shared_redis.h"
 
 namespace pingloom::bench {
@@ -24,6 +25,7 @@ struct ClusterOptions {
   std::uint32_t controllers = 3;
   Nanos window = 2 * kSecond;
   int windows = 5;
+  int rounds = 1;
   int kills = 3;
   int restarts = 0;
   int upgrades = 0;
@@ -46,7 +48,12 @@ class ClusterBench {
   Status begin(std::size_t controllers);
   void end();
   Status drain();
-  Status commitRows(const std::string& who);
+  struct Cost {  // CPU seconds for a million rows
+    double controllers = 0;
+    double all = 0;
+  };
+  Result<Cost> commitRows(const std::string& who);
+  Status compare();
   Status checkAll();
 
   // cluster_events.cpp
@@ -61,7 +68,7 @@ class ClusterBench {
   std::vector<Controller> controllers_;
   std::unique_ptr<SharedRedis> redis_;  // of several controllers
   std::optional<FleetProcesses> fleet_;
-  std::vector<double> cost_;  // CPU seconds of all processes for a million rows
+  SharedHistory earlier_;  // what the rounds before have left in it
   Figures figures_;
 };
 

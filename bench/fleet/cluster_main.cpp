@@ -32,9 +32,11 @@ int main(const std::vector<std::string>& arguments) {
       "how many controllers share the history, 2 to 16")(
       "window", po::value(&window)->default_value(window), "how long a window is")(
       "windows", po::value(&options.windows)->default_value(options.windows),
-      "how many windows to measure")("kills",
-                                     po::value(&options.kills)->default_value(options.kills),
-                                     "how many controllers to kill, one after the other")(
+      "how many windows to measure")("rounds",
+                                     po::value(&options.rounds)->default_value(options.rounds),
+                                     "how often to compare one controller and several")(
+      "kills", po::value(&options.kills)->default_value(options.kills),
+      "how many controllers to kill, one after the other")(
       "restarts", po::value(&options.restarts)->default_value(options.restarts),
       "how often to restart all agents at once")(
       "upgrades", po::value(&options.upgrades)->default_value(options.upgrades),
@@ -49,7 +51,7 @@ int main(const std::vector<std::string>& arguments) {
   if (const auto code = program::parse(usage, arguments, described, {}, values)) return *code;
   const auto length = parseDuration(window);
   if (!length || options.agents == 0 || options.agents > 16'000 || options.rows == 0 ||
-      options.rows > 10'000 || options.windows < 1 || options.changes < 0 ||
+      options.rows > 10'000 || options.windows < 1 || options.rounds < 1 || options.changes < 0 ||
       options.controllers < 2 || options.controllers > 16 || options.postgres.empty()) {
     std::cerr << "fleet_cluster: see --help; a PostgreSQL server is needed\n";
     return program::kExitUsage;
