@@ -13,7 +13,8 @@
 namespace pingloom::controller {
 namespace {
 
-constexpr Nanos kAlertsIdle = kSecond;  // repetitions are due by the clock
+constexpr Nanos kAlertsIdle = kSecond;               // repetitions are due by the clock
+constexpr Nanos kBetweenLooks = 100 * kMillisecond;  // lanes wake for each message
 
 // Returns the folder of a place's queue. Each URL of an alertmanager has its own, because each
 // instance gets every alert.
@@ -106,20 +107,22 @@ void Alerts::wake() {
   wake_.notify_one();
 }
 
-bool Alerts::waitForChanges() {
+bool Alerts::waitFor(Nanos longest, bool for_changes) {
   std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, std::chrono::nanoseconds(kAlertsIdle), [&] { return stop_ || changed_; });
-  changed_ = false;
+  wake_.wait_for(lock, std::chrono::nanoseconds(longest),
+                 [&] { return stop_ || (for_changes && changed_); });
+  if (for_changes) changed_ = false;
   return !stop_;
 }
 
 void Alerts::run() {
-  while (waitForChanges()) {
+  while (waitFor(kAlertsIdle, true)) {
     feed_->take();  // only the newest verdict counts
     const auto verdict = board_.verdict();
     const Instant now = Instant::now();
     for (const auto& target : targets_) target->notifier->look(*verdict, now);
     publish();
+    if (!waitFor(kBetweenLooks, false)) return;
   }
 }
 

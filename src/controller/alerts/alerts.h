@@ -63,7 +63,7 @@ class Alerts {
   void begin();
   void wake();
   void run();
-  bool waitForChanges();  // returns false when the alerts stop
+  bool waitFor(Nanos longest, bool for_changes);  // returns false when the alerts stop
   void publish();
 
   const std::vector<AlertTarget> configured_;
