@@ -375,7 +375,7 @@ class Board {
 
  private:
   using Feeds = std::vector<std::shared_ptr<Feed>>;
-  // Requires the lock. Returns the feeds whose readers use the topic; all without one.
+  // Requires the lock. Returns the feeds whose readers use the topic, or all if none is given.
   Feeds liveFeeds(bool FeedTopics::*topic = nullptr) const;
 
   mutable std::mutex mutex_;

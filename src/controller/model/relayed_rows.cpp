@@ -22,8 +22,8 @@ bool isSummary(const Summary& part, std::uint32_t received) {
          part.mean <= part.max;
 }
 
-// Each number but the first two is a difference that is added, and sums of numbers below 8 bytes
-// do not overflow, so only the count of samples and the mean can contradict the others.
+// Each number but the first two is a difference that is added, and sums of numbers narrower than 8
+// bytes do not overflow, so only the count of samples and the mean can contradict the others.
 template <typename Number>
 bool isNarrowSummary(const char* at, std::uint32_t received) {
   std::uint64_t max_over_min = 0;
@@ -34,12 +34,14 @@ bool isNarrowSummary(const char* at, std::uint32_t received) {
          packed::numberAt<Number>(at, 2) <= max_over_min;
 }
 
-// Sets `received`, and returns why the counts are refused, or nullptr. Nearly all rows have nothing
-// but answers: those that were sent and those that were received.
+// Sets `received`, and returns why the counts are refused, or nullptr. Nearly all rows have no
+// other counts than what was sent, received and, behind them, inbound.
 const char* checkPackedCounts(const PackedRow& row, std::uint32_t& received) {
-  constexpr std::uint32_t kOnlyAnswers = 3;
+  constexpr std::uint32_t kUsualCounts = 3;
+  constexpr std::uint32_t kInbound = 1U << packed::kInboundBit;
   if (!row.countsFit()) return "a count is out of range";
-  if (packed::countBits(row.head()) == kOnlyAnswers && row.countAt(0) == row.countAt(1)) {
+  if ((packed::countBits(row.head()) & ~kInbound) == kUsualCounts &&
+      row.countAt(0) == row.countAt(1)) {
     received = row.countAt(1);
     return nullptr;
   }
@@ -95,13 +97,16 @@ bool RelayedRowReader::next(IpAddress& destination, PackedRow& row) {
   std::memcpy(&head, rest_.data(), sizeof head);
   if ((head & kReserved) != 0) return refuse("has a field that is not known");
   const std::size_t address = (head & kWideAddress) != 0 ? 16 : 4;
-  row = PackedRow(head & ~kUnusedHeadBits, rest_.data() + sizeof head + address);
-  const std::size_t size = sizeof head + address + row.restBytes();
+  const std::size_t start = sizeof head + address;
+  if (rest_.size() < start) return refuse("is truncated");
+  const PackedRow read(head & ~kUnusedHeadBits, rest_.data() + start);
+  const std::size_t size = start + read.restBytes();
   if (rest_.size() < size) return refuse("is truncated");
   const auto made = IpAddress::fromWire(rest_.substr(sizeof head, address));
   if (!made) return refuse("bad destination address");
-  if (const char* fault = faultOf(row)) return refuse(fault);
+  if (const char* fault = faultOf(read)) return refuse(fault);
   destination = *made;
+  row = read;
   rest_.remove_prefix(size);
   return true;
 }
