@@ -58,18 +58,24 @@ Result<Distribution> decodeBuckets(const SampleSetView& set) {
   return Distribution::fromBuckets(std::move(buckets), set.sum, set.min, set.max);
 }
 
+void encodeSorted(const std::vector<std::uint32_t>& samples, SampleSet& out) {
+  std::uint32_t last = 0;
+  for (const std::uint32_t sample : samples) {
+    out.add_sample_deltas(sample - last);
+    last = sample;
+  }
+}
+
 }  // namespace
 
 void encode(const Distribution& distribution, SampleSet& out) {
   if (distribution.exact()) {
-    std::vector<std::uint32_t> sorted = distribution.samples();
+    const std::vector<std::uint32_t>& samples = distribution.samples();
+    // Those of a history are sorted.
+    if (std::is_sorted(samples.begin(), samples.end())) return encodeSorted(samples, out);
+    std::vector<std::uint32_t> sorted = samples;
     std::sort(sorted.begin(), sorted.end());
-    std::uint32_t last = 0;
-    for (const std::uint32_t sample : sorted) {
-      out.add_sample_deltas(sample - last);
-      last = sample;
-    }
-    return;
+    return encodeSorted(sorted, out);
   }
   std::uint32_t last = 0;
   for (const auto& [bucket, times] : distribution.buckets()) {

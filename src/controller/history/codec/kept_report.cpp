@@ -19,25 +19,29 @@ void writeCounts(const Row& row, wire::Row& out) {
   if (row.jitter_ns) out.set_jitter_ns(*row.jitter_ns);
 }
 
-void addRows(BlockReader& block, wire::Report& report) {
+// Appends the rows of a block to the encoded report. `one` has the row that is encoded next, whose
+// memory all rows share: to make messages for each of millions of rows took most of a start.
+void appendRows(BlockReader& block, wire::Report& one, std::string& out) {
+  wire::Row& encoded = *one.mutable_rows(0);
   Distribution samples;
   for (std::size_t i = 0; i < block.destinations().size(); ++i) {
     Row row;
     block.counts(i, row);
-    wire::Row& out = *report.add_rows();
-    out.set_destination(block.destinations()[i].wire());
-    writeCounts(row, out);
+    encoded.Clear();
+    encoded.set_destination(block.destinations()[i].wire());
+    writeCounts(row, encoded);
     for (std::size_t part = 0; part < kRowParts.size(); ++part) {
       const auto runs = block.samples(part, i);
       if (runs.empty()) continue;
       samples.clear();
       addTo(samples, runs);
-      wire::SampleSet& set = part == 0   ? *out.mutable_network()
-                             : part == 1 ? *out.mutable_responder()
-                             : part == 2 ? *out.mutable_prober()
-                                         : *out.mutable_rtt();
+      wire::SampleSet& set = part == 0   ? *encoded.mutable_network()
+                             : part == 1 ? *encoded.mutable_responder()
+                             : part == 2 ? *encoded.mutable_prober()
+                                         : *encoded.mutable_rtt();
       wire::encode(samples, set);
     }
+    one.AppendToString(&out);
   }
 }
 
@@ -53,8 +57,12 @@ std::string reportOf(const KeptReport& kept, ContentReader& content) {
   report.set_clock(static_cast<std::uint32_t>(content.head().clock));
   report.set_device(content.head().device);
   report.set_path(kept.path);
-  for (std::size_t at = 0; at < content.blocks(); ++at) addRows(content.block(at), report);
-  return report.SerializeAsString();
+  std::string made = report.SerializeAsString();
+  wire::Report one;
+  one.add_rows();
+  // Messages that stand behind each other are one message.
+  for (std::size_t at = 0; at < content.blocks(); ++at) appendRows(content.block(at), one, made);
+  return made;
 }
 
 }  // namespace pingloom::controller
