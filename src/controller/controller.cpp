@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <future>
+#include <iterator>
 #include <utility>
 
 #include "common/file.h"
@@ -115,11 +117,7 @@ Status Controller::open() {
   if (first != nullptr) {
     grid_.setPlan(makeGridPlan(first, ++generation_), now);
     planChanged(now);
-    for (const LedgerPlace& place : places()) {
-      for (const LatestReport& latest : opened.latest(place.probe, place.source)) {
-        restore(latest, Instant::now());
-      }
-    }
+    restoreAll(opened);
   }
   const Nanos newest = opened.newestEnd();
   ledger_ = std::make_unique<LedgerWriter>(std::move(*ledger));
@@ -216,7 +214,26 @@ std::vector<LedgerPlace> Controller::places() const {
 }
 
 // Restores the newest window of each source, so that the grid is complete until its agent reports
-// again.
+// again. To read and decode windows takes about as long as to show them, so the next ones are read
+// in another thread meanwhile.
+void Controller::restoreAll(Ledger& ledger) {
+  constexpr std::size_t kPlacesAtOnce = 8;
+  const std::vector<LedgerPlace> all = places();
+  const auto read_from = [&](std::size_t first) {
+    std::vector<LatestReport> found;
+    for (std::size_t i = first; i < std::min(first + kPlacesAtOnce, all.size()); ++i) {
+      std::ranges::move(ledger.latest(all[i].probe, all[i].source), std::back_inserter(found));
+    }
+    return found;
+  };
+  auto next = std::async(std::launch::async, read_from, std::size_t{0});
+  for (std::size_t first = kPlacesAtOnce; next.valid(); first += kPlacesAtOnce) {
+    const std::vector<LatestReport> found = next.get();
+    if (first < all.size()) next = std::async(std::launch::async, read_from, first);
+    for (const LatestReport& latest : found) restore(latest, Instant::now());
+  }
+}
+
 void Controller::restore(const LatestReport& latest, Instant now) {
   ReportView view;
   if (!view.read(latest.report)) return;

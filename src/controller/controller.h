@@ -91,6 +91,7 @@ class Controller {
   void membersChanged(Instant now);
   void coverLinks(Instant now);
   std::vector<LedgerPlace> places() const;
+  void restoreAll(Ledger& ledger);
   void restore(const LatestReport& latest, Instant now);
   void planChanged(Instant now);
   void use(const std::shared_ptr<const pinglist::Pinglist>& next, Instant now);
