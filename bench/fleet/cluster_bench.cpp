@@ -11,6 +11,7 @@
 #include "fleet.h"
 #include "program_cpu.h"
 #include "shared/clocks.h"
+#include "shared_history.h"
 
 namespace pingloom::bench {
 namespace {
@@ -43,11 +44,6 @@ Status ClusterBench::begin(std::size_t controllers) {
     if (shared) {
       made->joinCluster(fmt::format("c{}", i));
       made->useRedis(redis_->target());
-    }
-    if (shared && i == 0) {
-      const auto earlier = readSharedHistory(options_.postgres);
-      if (!earlier) return tl::unexpected(earlier.error());
-      earlier_ = *earlier;
     }
     if (auto status = made->start(); !status) return status;
     shape_.controllers.push_back(made->address());
@@ -110,10 +106,9 @@ Result<ClusterBench::Cost> ClusterBench::commitRows(const std::string& who) {
   return cost;
 }
 
-// Leaves the several controllers running. Each comparison has rounds of both right after each
-// other, because the machine's speed changes within minutes.
+// Measures one controller and then several, which it leaves running. The machine's speed changes
+// within minutes, so only figures that were taken right after each other can be compared.
 Status ClusterBench::compare() {
-  end();
   if (auto status = begin(1); !status) return status;
   const auto one = commitRows("one");
   if (!one) return tl::unexpected(one.error());
@@ -140,13 +135,11 @@ Status ClusterBench::checkAll() {
   if (!history) return tl::unexpected(history.error());
   const std::uint64_t closed = fleet_->batchesClosed();
   figures_.add("history: batches closed", "", static_cast<double>(closed));
-  const std::uint64_t windows = history->windows - earlier_.windows;
-  const std::uint64_t distinct = history->distinct - earlier_.distinct;
-  figures_.add("history: batches in it", "", static_cast<double>(windows));
-  figures_.add("history: distinct batches in it", "", static_cast<double>(distinct));
-  if (windows != closed || distinct != closed) {
+  figures_.add("history: batches in it", "", static_cast<double>(history->windows));
+  figures_.add("history: distinct batches in it", "", static_cast<double>(history->distinct));
+  if (history->windows != closed || history->distinct != closed) {
     return makeError("history", fmt::format("{} batches closed, {} in it, {} distinct", closed,
-                                            windows, distinct));
+                                            history->windows, history->distinct));
   }
   return {};
 }
@@ -155,6 +148,10 @@ Status ClusterBench::run() {
   fmt::print("{} agents, {} rows of {} samples each per window of {}\n", options_.agents,
              options_.rows, kSamples, formatDuration(options_.window));
   for (int i = 0; i < options_.rounds; ++i) {
+    if (i > 0) {
+      end();
+      if (auto status = emptySharedHistory(options_.postgres); !status) return status;
+    }
     if (auto status = compare(); !status) return status;
   }
   if (options_.changes > 0) {

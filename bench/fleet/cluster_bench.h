@@ -14,7 +14,6 @@
 #include "fleet_processes.h"
 #include "shared/controller_process.h"
 #include "shared/figures.h"
-#include "shared_history.h"
 #include "shared_redis.h"
 
 namespace pingloom::bench {
@@ -68,7 +67,6 @@ class ClusterBench {
   std::vector<Controller> controllers_;
   std::unique_ptr<SharedRedis> redis_;  // of several controllers
   std::optional<FleetProcesses> fleet_;
-  SharedHistory earlier_;  // what the rounds before have left in it
   Figures figures_;
 };
 

@@ -7,11 +7,21 @@
 
 namespace pingloom::bench {
 
-Result<SharedHistory> readSharedHistory(const std::string& folder) {
+namespace {
+
+using Connection = std::unique_ptr<PGconn, void (*)(PGconn*)>;
+using Answer = std::unique_ptr<PGresult, void (*)(PGresult*)>;
+
+Connection connect(const std::string& folder) {
   const std::string target = "host=" + folder + " dbname=postgres user=postgres";
-  const std::unique_ptr<PGconn, void (*)(PGconn*)> connection(PQconnectdb(target.c_str()),
-                                                              PQfinish);
-  const std::unique_ptr<PGresult, void (*)(PGresult*)> answer(
+  return {PQconnectdb(target.c_str()), PQfinish};
+}
+
+}  // namespace
+
+Result<SharedHistory> readSharedHistory(const std::string& folder) {
+  const Connection connection = connect(folder);
+  const Answer answer(
       PQexec(connection.get(),
              "SELECT count(*), count(DISTINCT (source, incarnation, sequence)) FROM blocks"),
       PQclear);
@@ -22,6 +32,14 @@ Result<SharedHistory> readSharedHistory(const std::string& folder) {
     return std::strtoull(PQgetvalue(answer.get(), 0, column), nullptr, 10);
   };
   return SharedHistory{number(0), number(1)};
+}
+
+Status emptySharedHistory(const std::string& folder) {
+  const Connection connection = connect(folder);
+  const Answer answer(PQexec(connection.get(), "DROP SCHEMA public CASCADE; CREATE SCHEMA public"),
+                      PQclear);
+  if (PQresultStatus(answer.get()) == PGRES_COMMAND_OK) return {};
+  return makeError(folder, PQerrorMessage(connection.get()));
 }
 
 }  // namespace pingloom::bench

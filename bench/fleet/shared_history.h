@@ -15,4 +15,7 @@ struct SharedHistory {
 // `folder` is that of the server's socket; its database is `postgres`. Each batch holds one window.
 Result<SharedHistory> readSharedHistory(const std::string& folder);
 
+// Removes all tables. REQUIRES: no controller runs, and the benchmark has made the history.
+Status emptySharedHistory(const std::string& folder);
+
 }  // namespace pingloom::bench
