@@ -34,6 +34,7 @@ PROFILES = [
             {"controller_rows": "load generator, and limits"}),
     Profile("soft_rc", f"{BIN}/soft_rc_bench --runs 3 --soft-only --only 'UDP socket, one core | READ 64 KiB'"),
     Profile("fleet_mesh", f"{BIN}/fleet --rows 2000 --window 20s --pushes 1 --windows 1 --restarts 0", {"fleet": GENERATOR}),
+    Profile("fleet_steady", f"{BIN}/fleet_steady --seconds 60", {"fleet_steady": GENERATOR}),
     Profile("fleet_cluster", f"/usr/bin/python3 -B tests/integration/postgres.py {BIN}/fleet_cluster --rows 500 --windows 4 "
                              "--kills 0", {"fleet_cluster": GENERATOR, "fleet_agents": GENERATOR}),
     Profile("viewers", f"{DASHBOARD} bench/dashboard/viewers.mjs --viewers 200 --hosts 1000 --windows 5",
