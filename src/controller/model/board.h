@@ -370,7 +370,8 @@ class Board {
   std::shared_ptr<const AlertStatuses> alerts() const;
   std::shared_ptr<const ClusterStatus> cluster() const;
 
-  // The feed starts with `plan` set, and lives as long as the reader holds it.
+  // The feed starts as if all that its reader uses had changed, and lives as long as the reader
+  // holds it. The sources are those of the plan.
   std::shared_ptr<Feed> subscribe(std::function<void()> wake, FeedTopics topics = {});
 
  private:

@@ -19,8 +19,8 @@ void writeCounts(const Row& row, wire::Row& out) {
   if (row.jitter_ns) out.set_jitter_ns(*row.jitter_ns);
 }
 
-// Appends the rows of a block to the encoded report. `one` has the row that is encoded next, whose
-// memory all rows share: to make messages for each of millions of rows took most of a start.
+// Appends the rows of a block to the encoded report. `one` has the row that is encoded next. All
+// rows use its memory, because making messages for each of millions of rows took most of a start.
 void appendRows(BlockReader& block, wire::Report& one, std::string& out) {
   wire::Row& encoded = *one.mutable_rows(0);
   Distribution samples;
@@ -60,7 +60,7 @@ std::string reportOf(const KeptReport& kept, ContentReader& content) {
   std::string made = report.SerializeAsString();
   wire::Report one;
   one.add_rows();
-  // Messages that stand behind each other are one message.
+  // A reader of concatenated protobuf messages merges them, so it finds all rows in one.
   for (std::size_t at = 0; at < content.blocks(); ++at) appendRows(content.block(at), one, made);
   return made;
 }
