@@ -13,16 +13,20 @@ namespace {
 using namespace pingloom;
 using namespace pingloom::controller;
 
-void check(const IpAddress& destination, const Row& row) {
+void check(const IpAddress& destination, const PackedRow& packed) {
+  const Row row = packed.row();
   const std::uint64_t verdicts =
       std::uint64_t{row.received} + row.lost + row.refused + row.unreachable;
-  if (verdicts != row.sent || row.ack_lost > row.received) std::abort();
-  for (const auto part : kRowParts) {
-    const Summary& of = row.*part;
-    if (of.count > row.received || of.min > of.p50 || of.p50 > of.p99 || of.p99 > of.max ||
-        of.mean > of.max) {
-      std::abort();
-    }
+  if (verdicts != row.sent || row.ack_lost > row.received || row.misfit > row.unreachable) {
+    std::abort();
+  }
+  for (std::size_t part = 0; part < kRowParts.size(); ++part) {
+    const Summary& of = row.*kRowParts[part];
+    if (packed.hasPart(part) != (of.count > 0)) std::abort();
+    if (!packed.hasPart(part)) continue;
+    const bool ascends =
+        of.min <= of.p50 && of.p50 <= of.p95 && of.p95 <= of.p99 && of.p99 <= of.max;
+    if (!ascends || of.count > row.received || of.mean < of.min || of.mean > of.max) std::abort();
   }
   std::string bytes;
   appendRelayedRow(destination, RowPacker().pack(row), bytes);
@@ -44,6 +48,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   RelayedRowReader reader({copy.data(), copy.size()});
   IpAddress destination;
   PackedRow row;
-  while (reader.next(destination, row)) check(destination, row.row());
+  while (reader.next(destination, row)) check(destination, row);
   return 0;
 }
