@@ -147,6 +147,7 @@ Status ClusterBench::checkAll() {
 Status ClusterBench::run() {
   fmt::print("{} agents, {} rows of {} samples each per window of {}\n", options_.agents,
              options_.rows, kSamples, formatDuration(options_.window));
+  if (auto status = expectNoTables(options_.postgres); !status) return status;
   for (int i = 0; i < options_.rounds; ++i) {
     if (i > 0) {
       end();

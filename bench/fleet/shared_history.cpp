@@ -6,7 +6,6 @@
 #include <memory>
 
 namespace pingloom::bench {
-
 namespace {
 
 using Connection = std::unique_ptr<PGconn, void (*)(PGconn*)>;
@@ -32,6 +31,20 @@ Result<SharedHistory> readSharedHistory(const std::string& folder) {
     return std::strtoull(PQgetvalue(answer.get(), 0, column), nullptr, 10);
   };
   return SharedHistory{number(0), number(1)};
+}
+
+Status expectNoTables(const std::string& folder) {
+  const Connection connection = connect(folder);
+  const Answer answer(
+      PQexec(connection.get(), "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"),
+      PQclear);
+  if (PQresultStatus(answer.get()) != PGRES_TUPLES_OK) {
+    return makeError(folder, PQerrorMessage(connection.get()));
+  }
+  if (PQntuples(answer.get()) == 0) return {};
+  return makeError(folder, std::string("its database postgres has the table ") +
+                               PQgetvalue(answer.get(), 0, 0) +
+                               "; give the benchmark a server of its own");
 }
 
 Status emptySharedHistory(const std::string& folder) {

@@ -15,7 +15,10 @@ struct SharedHistory {
 // `folder` is that of the server's socket; its database is `postgres`. Each batch holds one window.
 Result<SharedHistory> readSharedHistory(const std::string& folder);
 
-// Removes all tables. REQUIRES: no controller runs, and the benchmark has made the history.
+// An error if the database has tables, which are not the benchmark's own.
+Status expectNoTables(const std::string& folder);
+
+// Removes all tables. REQUIRES: no controller runs, and expectNoTables() was true before the first.
 Status emptySharedHistory(const std::string& folder);
 
 }  // namespace pingloom::bench
