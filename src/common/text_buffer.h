@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,20 @@ class TextBuffer {
     if (left() == 0) flush();
     *end_++ = c;
   }
+  // Adds a literal and a number behind it. The compiler knows the literal's size, and copies it
+  // with a few instructions.
+  template <std::size_t kSize>
+  void addField(const char (&literal)[kSize], std::uint64_t number) {
+    static_assert(kSize + kMaxDigits <= kRoom);
+    if (left() < kSize + kMaxDigits) flush();
+    std::memcpy(end_, literal, kSize - 1);
+    end_ += kSize - 1;
+    if (number < 10) {
+      *end_++ = static_cast<char>('0' + number);
+    } else {
+      end_ = std::to_chars(end_, end_ + kMaxDigits, number).ptr;
+    }
+  }
   void addNumber(std::uint64_t number) {
     if (number < 10) return add(static_cast<char>('0' + number));
     if (left() < kMaxDigits) flush();
@@ -43,6 +58,7 @@ class TextBuffer {
 
  private:
   static constexpr std::size_t kMaxDigits = 20;
+  static constexpr std::size_t kRoom = 1024;
 
   std::size_t left() const {
     return static_cast<std::size_t>(bytes_.data() + bytes_.size() - end_);
@@ -62,7 +78,7 @@ class TextBuffer {
   }
 
   std::string& out_;
-  std::array<char, 1024> bytes_;
+  std::array<char, kRoom> bytes_;
   char* end_ = bytes_.data();
 };
 

@@ -8,25 +8,20 @@
 namespace pingloom::controller {
 namespace {
 
-void addField(std::string_view quoted_name, std::uint64_t number, TextBuffer& out) {
-  out.add(quoted_name);
-  out.addNumber(number);
-}
-
 // A rolled-up row has neither minimum nor mean.
 void addSummary(std::string_view quoted_name, const Summary& part, bool rolled_up,
                 TextBuffer& out) {
   if (part.count == 0) return;
   out.add(quoted_name);
   if (!rolled_up) {
-    addField("\"min\":", part.min, out);
-    addField(",\"mean\":", part.mean, out);
+    out.addField("\"min\":", part.min);
+    out.addField(",\"mean\":", part.mean);
     out.add(',');
   }
-  addField("\"p50\":", part.p50, out);
-  addField(",\"p95\":", part.p95, out);
-  addField(",\"p99\":", part.p99, out);
-  addField(",\"max\":", part.max, out);
+  out.addField("\"p50\":", part.p50);
+  out.addField(",\"p95\":", part.p95);
+  out.addField(",\"p99\":", part.p99);
+  out.addField(",\"max\":", part.max);
   out.add('}');
 }
 
@@ -39,7 +34,7 @@ void addAnomalies(const Row& row, TextBuffer& out) {
     first = false;
     out.add('"');
     out.add(kAnomalyNames[i]);
-    addField("\":", row.anomalous[i], out);
+    out.addField("\":", row.anomalous[i]);
   }
   out.add('}');
 }
@@ -60,17 +55,17 @@ void addSeverity(const Row& row, Judged judged, const Baseline* baseline, TextBu
 }
 
 void addCountFields(const Row& row, TextBuffer& out) {
-  addField(",\"sent\":", row.sent, out);
-  addField(",\"received\":", row.received, out);
-  addField(",\"lost\":", row.lost, out);
-  addField(",\"refused\":", row.refused, out);
-  addField(",\"unreachable\":", row.unreachable, out);
-  addField(",\"ack_lost\":", row.ack_lost, out);
-  addField(",\"duplicate\":", row.duplicate, out);
-  addField(",\"late\":", row.late, out);
-  if (row.misfit != 0) addField(",\"misfit\":", row.misfit, out);
-  if (row.skipped != 0) addField(",\"skipped\":", row.skipped, out);
-  if (row.inbound) addField(",\"inbound\":", *row.inbound, out);
+  out.addField(",\"sent\":", row.sent);
+  out.addField(",\"received\":", row.received);
+  out.addField(",\"lost\":", row.lost);
+  out.addField(",\"refused\":", row.refused);
+  out.addField(",\"unreachable\":", row.unreachable);
+  out.addField(",\"ack_lost\":", row.ack_lost);
+  out.addField(",\"duplicate\":", row.duplicate);
+  out.addField(",\"late\":", row.late);
+  if (row.misfit != 0) out.addField(",\"misfit\":", row.misfit);
+  if (row.skipped != 0) out.addField(",\"skipped\":", row.skipped);
+  if (row.inbound) out.addField(",\"inbound\":", *row.inbound);
   addAnomalies(row, out);
 }
 
@@ -106,9 +101,9 @@ void RowJson::append(const Row& row, PairState state, std::string& out,
   addSummary(",\"responder_ns\":{", row.responder, options.rolled_up, text);
   addSummary(",\"prober_ns\":{", row.prober, options.rolled_up, text);
   addSummary(",\"rtt_ns\":{", row.rtt, options.rolled_up, text);
-  if (row.jitter_ns) addField(",\"jitter_ns\":", *row.jitter_ns, text);
+  if (row.jitter_ns) text.addField(",\"jitter_ns\":", *row.jitter_ns);
   text.add(tail_);
-  if (options.path != 0) addField(",\"path\":", options.path, text);
+  if (options.path != 0) text.addField(",\"path\":", options.path);
   text.add('}');
   text.finish();
 }

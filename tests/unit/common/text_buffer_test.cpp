@@ -22,7 +22,8 @@ TEST(TextBuffer, AppendsAllPiecesInOrder) {
         buffer.add(text);
         buffer.add('-');
         buffer.addNumber(number);
-        expected += text + "-" + std::to_string(number);
+        buffer.addField(",\"field\":", number);
+        expected += text + "-" + std::to_string(number) + ",\"field\":" + std::to_string(number);
         if (i % 61 == 0) {
           buffer.string() += "direct";
           expected += "direct";
@@ -31,6 +32,19 @@ TEST(TextBuffer, AppendsAllPiecesInOrder) {
       buffer.finish();
     }
     ASSERT_EQ(out, expected);
+  }
+}
+
+TEST(TextBuffer, EveryFieldFitsAtEveryFill) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  for (std::size_t fill = 980; fill <= 1030; ++fill) {
+    std::string out;
+    TextBuffer buffer(out);
+    for (std::size_t i = 0; i < fill; ++i) buffer.add('x');
+    buffer.addField("first=", kMost);
+    buffer.addField("second=", 7);
+    buffer.finish();
+    EXPECT_EQ(out, std::string(fill, 'x') + "first=" + std::to_string(kMost) + "second=7");
   }
 }
 
