@@ -16,7 +16,7 @@
 #include "controller/history/codec/columns.h"
 #include "controller/history/codec/compression.h"
 #include "controller/history/codec/count_columns.h"
-#include "controller/history/codec/part_codec.h"
+#include "controller/history/codec/part_reader.h"
 #include "controller/model/board.h"
 #include "plan/plan.h"
 

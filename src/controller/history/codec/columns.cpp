@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
+#include <string_view>
 
 namespace pingloom::controller {
 namespace {
@@ -42,40 +44,59 @@ class BitsOf {
 };
 
 // Estimates the size of bytes after entropy coding, from how often each occurs.
-class Cost {
+// How often each byte occurs. Neighbours are often equal, and adding to a number waits for what was
+// just added to the same one, so they are counted in different tables.
+class ByteCounts {
  public:
-  void add(std::uint64_t byte) {
-    ++times_[byte & 0xFF];
-    all_ |= byte;
+  explicit ByteCounts(std::string_view bytes) {
+    const auto at = [bytes](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
+    std::size_t i = 0;
+    for (; i + kTables <= bytes.size(); i += kTables) {
+      for (std::size_t table = 0; table < kTables; ++table) ++times_[table][at(i + table)];
+    }
+    for (; i < bytes.size(); ++i) ++times_[0][at(i)];
   }
-  bool fits() const { return all_ <= 0xFF; }  // every number was a byte
   double bits(BitsOf& bits_of) const {
     double bits = 0;
-    for (const std::uint32_t times : times_) {
+    for (std::size_t byte = 0; byte < times_[0].size(); ++byte) {
+      std::uint32_t times = 0;
+      for (const auto& table : times_) times += table[byte];
       if (times != 0) bits += bits_of(times);
     }
     return bits;
   }
 
  private:
-  std::array<std::uint32_t, 256> times_{};
-  std::uint64_t all_ = 0;  // the bits that any number has
+  static constexpr std::size_t kTables = 4;
+  std::array<std::array<std::uint32_t, 256>, kTables> times_{};
 };
 
-// Differences are smaller when neighbours are alike, as hosts of a rack are.
-std::uint64_t kindFor(std::span<const std::uint64_t> values, std::uint64_t lowest) {
-  Cost bytes;
-  Cost differences;
+// Writes the distance of each number to the lowest.
+template <typename Number>
+void writeFromLowest(std::span<const Number> values, Number lowest, std::string& out) {
+  out.resize(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) out[i] = static_cast<char>(values[i] - lowest);
+}
+
+// Writes the difference of each number to the one before. Returns whether each fits into a byte.
+template <typename Number>
+bool writeDifferences(std::span<const Number> values, std::string& out) {
+  out.resize(values.size());
+  std::uint64_t all = 0;  // the bits that any difference has
   std::uint64_t last = values.front();
-  for (const std::uint64_t value : values) {
-    bytes.add(value - lowest);
-    differences.add(zigzag(value - last));
-    last = value;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint64_t difference = zigzag(values[i] - last);
+    all |= difference;
+    out[i] = static_cast<char>(difference);
+    last = values[i];
   }
-  if (!differences.fits()) return bytes.fits() ? kBytes : kNumbers;
-  if (!bytes.fits()) return kDifferences;
-  BitsOf bits_of(values.size());
-  return differences.bits(bits_of) < 0.95 * bytes.bits(bits_of) ? kDifferences : kBytes;
+  return all <= 0xFF;
+}
+
+// Differences are smaller when neighbours are alike, as hosts of a rack are.
+bool differencesTakeLess(std::string_view differences, std::string_view from_lowest) {
+  BitsOf bits_of(differences.size());
+  return ByteCounts(differences).bits(bits_of) < 0.95 * ByteCounts(from_lowest).bits(bits_of);
 }
 
 }  // namespace
@@ -90,29 +111,40 @@ void ColumnWriter::text(std::string_view bytes) {
   bytes_ += bytes;
 }
 
-void ColumnWriter::column(std::span<const std::uint64_t> values) {
+void ColumnWriter::column(std::span<const std::uint64_t> values) { writeColumn(values); }
+void ColumnWriter::column(std::span<const std::uint32_t> values) { writeColumn(values); }
+void ColumnWriter::column(std::span<const std::uint16_t> values) { writeColumn(values); }
+
+template <typename Number>
+void ColumnWriter::writeColumn(std::span<const Number> values) {
   if (values.empty()) return;
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  const std::uint64_t lowest = *low;
-  const std::uint64_t kind = lowest == *high ? kSame : kindFor(values, lowest);
-  number(kind);
-  if (kind == kNumbers) {
-    for (const std::uint64_t value : values) number(value);
+  Number lowest = values.front();
+  Number highest = values.front();
+  for (const Number value : values) {
+    lowest = std::min(lowest, value);
+    highest = std::max(highest, value);
+  }
+  if (lowest == highest) {
+    number(kSame);
+    number(lowest);
     return;
   }
-  number(kind == kDifferences ? values.front() : lowest);
-  if (kind == kSame) return;
-  const std::size_t begin = bytes_.size();
-  bytes_.resize(begin + values.size());
-  char* to = bytes_.data() + begin;
-  if (kind == kBytes) {
-    for (const std::uint64_t value : values) *to++ = static_cast<char>(value - lowest);
+  const bool near_lowest = highest - lowest <= 0xFF;
+  const bool near_last = writeDifferences(values, differences_);
+  if (!near_lowest && !near_last) {
+    number(kNumbers);
+    for (const Number value : values) number(value);
     return;
   }
-  std::uint64_t last = values.front();
-  for (const std::uint64_t value : values) {
-    *to++ = static_cast<char>(zigzag(value - last));
-    last = value;
+  if (near_lowest) writeFromLowest(values, lowest, from_lowest_);
+  if (near_last && (!near_lowest || differencesTakeLess(differences_, from_lowest_))) {
+    number(kDifferences);
+    number(values.front());
+    bytes_ += differences_;
+  } else {
+    number(kBytes);
+    number(lowest);
+    bytes_ += from_lowest_;
   }
 }
 

@@ -14,14 +14,22 @@ class ColumnWriter {
  public:
   void number(std::uint64_t value);  // as LEB128: a byte for each 7 bits
   void text(std::string_view bytes);
-  // Writes one number if all are the same, and a byte each if they are near each other.
+  // Writes one number if all are the same, and a byte each if they are near each other. The bytes
+  // do not depend on the type of the numbers.
   void column(std::span<const std::uint64_t> values);
+  void column(std::span<const std::uint32_t> values);
+  void column(std::span<const std::uint16_t> values);
 
   const std::string& bytes() const { return bytes_; }
   void clear() { bytes_.clear(); }
 
  private:
+  template <typename Number>
+  void writeColumn(std::span<const Number> values);
+
   std::string bytes_;
+  std::string from_lowest_;  // the column that is written, as a byte for each number
+  std::string differences_;
 };
 
 // A column that has been read; it is valid as long as its bytes. Numbers that take one byte are not

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "controller/history/codec/columns.h"
-#include "controller/history/codec/part_codec.h"
+#include "controller/history/codec/part_reader.h"
 #include "controller/model/board.h"
 #include "controller/model/state.h"
 

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "controller/history/codec/part_writer.h"
+
 namespace pingloom::controller {
 
 void MinuteBuilder::clear() {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/histogram.h"
+#include "controller/history/codec/part_writer.h"
 #include "controller/model/report_reader.h"
 
 namespace pingloom::controller {
@@ -11,18 +12,24 @@ namespace {
 
 constexpr std::size_t kMaxProbes = 1024;  // the levels of this many are remembered
 
-// Checks like wire::decode(). Minimum, mean and maximum of buckets follow from the steps.
-bool addSamples(const wire::SampleSetView& set, Samples& out) {
+// The two below check like wire::decode(). Minimum, mean and maximum follow from the steps.
+bool addExact(std::span<const std::uint32_t> deltas, SampleBuckets& out) {
+  if (deltas.size() > Distribution::kExactSamples) return false;
   std::uint64_t value = 0;
-  std::uint64_t count = 0;
-  for (const std::uint32_t delta : set.sample_deltas) {
+  std::uint16_t* next = out.addSingle(deltas.size()).data();
+  for (const std::uint32_t delta : deltas) {
     value += delta;
-    if (++count > Distribution::kExactSamples || value > UINT32_MAX) return false;
-    out.add(value, 1);
+    *next++ = static_cast<std::uint16_t>(histogram::bucketOf(value));
   }
-  if (set.bucket_deltas.empty()) return true;
-  if (count != 0 || set.bucket_deltas.size() != set.bucket_counts.size()) return false;
+  return value <= UINT32_MAX;
+}
+
+bool addBuckets(const wire::SampleSetView& set, SampleBuckets& out) {
+  if (!set.sample_deltas.empty() || set.bucket_deltas.size() != set.bucket_counts.size()) {
+    return false;
+  }
   std::uint64_t bucket = 0;
+  std::uint64_t count = 0;
   for (std::size_t i = 0; i < set.bucket_deltas.size(); ++i) {
     if (i > 0 && set.bucket_deltas[i] == 0) return false;
     bucket += set.bucket_deltas[i];
@@ -30,7 +37,7 @@ bool addSamples(const wire::SampleSetView& set, Samples& out) {
     if (bucket >= histogram::kBuckets || set.bucket_counts[i] == 0 || count > UINT32_MAX) {
       return false;
     }
-    out.add(histogram::bucketMiddle(static_cast<std::uint32_t>(bucket)), set.bucket_counts[i]);
+    out.add(static_cast<std::uint16_t>(bucket), set.bucket_counts[i]);
   }
   return true;
 }
@@ -103,7 +110,7 @@ bool ReportPacker::readPlaces() {
 bool ReportPacker::readRows(std::span<const Place> places) {
   destinations_.clear();
   rows_.assign(places.size(), {});
-  for (Samples& samples : samples_) samples.clear();
+  for (SampleBuckets& samples : samples_) samples.clear();
   for (std::size_t i = 0; i < places.size(); ++i) {
     destinations_.push_back(places[i].destination);
     const auto row = view_.row(places[i].row);
@@ -114,7 +121,10 @@ bool ReportPacker::readRows(std::span<const Place> places) {
     const wire::RowView& in = **row;
     readCounts(in, rows_[i]);
     for (std::size_t part = 0; part < samples_.size(); ++part) {
-      if (!addSamples(in.*wire::kRowViewParts[part], samples_[part])) return false;
+      const wire::SampleSetView& set = in.*wire::kRowViewParts[part];
+      const bool added = set.bucket_deltas.empty() ? addExact(set.sample_deltas, samples_[part])
+                                                   : addBuckets(set, samples_[part]);
+      if (!added) return false;
       samples_[part].endPair();
     }
   }

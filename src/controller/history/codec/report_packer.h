@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "controller/history/codec/content.h"
 #include "controller/history/codec/precision.h"
+#include "controller/history/codec/sample_buckets.h"
 #include "controller/model/batch_frame.h"
 
 namespace pingloom::controller {
@@ -42,7 +43,7 @@ class ReportPacker {
   // These belong to the block that is being made.
   std::vector<IpAddress> destinations_;
   std::vector<Row> rows_;
-  std::array<Samples, kRowParts.size()> samples_;
+  std::array<SampleBuckets, kRowParts.size()> samples_;
   std::array<ColumnWriter, kRowParts.size()> parts_;
   BlockWriter writer_;
   std::string content_;

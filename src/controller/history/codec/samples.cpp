@@ -53,18 +53,4 @@ void addTo(Distribution& distribution, std::span<const Run> runs) {
       Distribution::fromBuckets(std::move(buckets), sum, runs.front().value, runs.back().value));
 }
 
-void Samples::clear() {
-  runs_.clear();
-  ends_.clear();
-}
-
-void Samples::add(std::uint64_t value, std::uint32_t times) {
-  const std::size_t begin = ends_.empty() ? 0 : ends_.back();
-  if (runs_.size() > begin && runs_.back().value == value) {
-    runs_.back().times += times;
-  } else {
-    runs_.push_back({value, times});
-  }
-}
-
 }  // namespace pingloom::controller

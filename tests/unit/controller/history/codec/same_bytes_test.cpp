@@ -6,8 +6,9 @@
 #include <array>
 #include <random>
 
+#include "common/histogram.h"
 #include "controller/history/codec/count_columns.h"
-#include "controller/history/codec/part_codec.h"
+#include "controller/history/codec/part_writer.h"
 
 namespace pingloom::controller::same_bytes_test {
 namespace {
@@ -46,8 +47,8 @@ TEST(SameBytesTest, ColumnsOfEveryKind) {
 }
 
 // Makes samples of every kind: few or many, near each other or not, and pairs without any.
-Samples anySamples(std::mt19937_64& random) {
-  Samples samples;
+SampleBuckets anySamples(std::mt19937_64& random) {
+  SampleBuckets samples;
   const std::uint64_t pairs = 1 + random() % 300;
   const std::uint64_t most = std::array<std::uint64_t, 4>{1, 10, 30, 100}[random() % 4];
   const std::uint64_t spread = std::uint64_t{1} << (2 + random() % 40);
@@ -57,7 +58,8 @@ Samples anySamples(std::mt19937_64& random) {
     std::uint64_t left = random() % 12 == 0 ? 0 : random() % 7 == 0 ? random() % (most + 1) : most;
     for (; left > 0; --left) {
       value += random() % spread;
-      samples.add(value, static_cast<std::uint32_t>(runs ? 1 + random() % 50 : 1));
+      samples.add(static_cast<std::uint16_t>(histogram::bucketOf(value)),
+                  static_cast<std::uint32_t>(runs ? 1 + random() % 50 : 1));
     }
     samples.endPair();
   }
@@ -68,7 +70,7 @@ TEST(SameBytesTest, SamplesAtEveryPrecision) {
   std::mt19937_64 random(7);
   Hash hash;
   for (int i = 0; i < 500; ++i) {
-    const Samples samples = anySamples(random);
+    const SampleBuckets samples = anySamples(random);
     for (unsigned merged = 0; merged < 6; ++merged) {
       ColumnWriter out;
       encodeSamples(samples, merged, out);

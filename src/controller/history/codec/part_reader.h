@@ -1,6 +1,5 @@
-// The section of a block that holds one part's samples, in one of three forms: few samples one by
-// one, many samples as runs of equal steps, or a minute's four percentiles. docs/history-format.md
-// has the layout. One thread per object.
+// Reads the section of a block that holds one part's samples (part_writer.h). One thread per
+// object.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +12,6 @@
 #include "controller/history/codec/samples.h"
 
 namespace pingloom::controller {
-
-// Writes nothing if no pair has samples.
-void encodeSamples(const Samples& samples, unsigned merged, ColumnWriter& out);
-// Writes median, 95th and 99th percentile and maximum. `merged` is the precision of the median, and
-// `tail` that of the others. REQUIRES: tail >= merged.
-void encodePercentiles(std::span<const Summary> pairs, unsigned merged, unsigned tail,
-                       ColumnWriter& out);
 
 // Reads all three forms. The bytes must live as long as they are read; memory is reused.
 class PartReader {

@@ -1,4 +1,4 @@
-#include "controller/history/codec/part_codec.h"
+#include "controller/history/codec/part_reader.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "controller/history/codec/columns.h"
 
-namespace pingloom::controller::part_codec_test {
+namespace pingloom::controller::part_reader_test {
 namespace {
 
 // One pair of one sample in the form of runs, with so many runs as `runs` says, each of the same
@@ -31,4 +31,4 @@ TEST(PartCodecTest, MoreRunsThanThereMayBeAreRefused) {
 }
 
 }  // namespace
-}  // namespace pingloom::controller::part_codec_test
+}  // namespace pingloom::controller::part_reader_test

@@ -1,40 +1,19 @@
-#include "controller/history/codec/part_codec.h"
+#include "controller/history/codec/part_reader.h"
 
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
 
+#include "controller/history/codec/part_forms.h"
 #include "controller/history/codec/steps.h"
 
 namespace pingloom::controller {
 namespace {
 
-constexpr std::uint64_t kEach = 0;
-constexpr std::uint64_t kRuns = 1;
-constexpr std::uint64_t kPercentiles = 2;
+using namespace part_form;
 
-constexpr std::uint64_t kFewSamples = 16;      // on average; they take less one by one
 constexpr std::size_t kMaxNumbers = 8U << 20;  // in one column
-constexpr std::size_t kPercentilesAboveMedian = 3;
-constexpr std::array<std::uint64_t, kPercentilesAboveMedian> kRanks = {95, 99, 100};
-
-struct StepRun {
-  std::uint32_t step;
-  std::uint32_t times;
-};
-
-void stepsOfPair(std::span<const Run> runs, unsigned merged, std::vector<StepRun>& out) {
-  out.clear();
-  for (const Run& run : runs) {
-    const std::uint32_t step = stepOf(run.value, merged);
-    if (!out.empty() && out.back().step == step) {
-      out.back().times += run.times;
-    } else {
-      out.push_back({step, run.times});
-    }
-  }
-}
 
 // Out-of-range steps saturate.
 std::uint64_t above(std::uint64_t step, std::uint64_t difference, unsigned merged) {
@@ -42,99 +21,7 @@ std::uint64_t above(std::uint64_t step, std::uint64_t difference, unsigned merge
   return step > last || difference > last - step ? last : step + difference;
 }
 
-struct Columns {
-  std::vector<std::uint64_t> counts;
-  std::vector<std::uint64_t> firsts;
-  std::vector<std::uint64_t> sizes;
-  std::vector<std::uint64_t> rest;
-  std::vector<std::uint64_t> times;
-};
-
-// Each sample has a place of its own, whether or not the one before it has the same step.
-void addEach(std::span<const Run> runs, unsigned merged, Columns& columns) {
-  std::uint32_t last = stepOf(runs.front().value, merged);
-  columns.firsts.push_back(last);
-  std::uint32_t skipped = 1;  // the first sample is not in `rest`
-  for (const Run& run : runs) {
-    const std::uint32_t step = stepOf(run.value, merged);
-    for (std::uint32_t i = std::exchange(skipped, 0); i < run.times; ++i) {
-      columns.rest.push_back(step - last);
-      last = step;
-    }
-  }
-}
-
-void addRuns(std::span<const StepRun> steps, Columns& columns) {
-  columns.firsts.push_back(steps.front().step);
-  columns.sizes.push_back(steps.size() - 1);
-  for (std::size_t i = 1; i < steps.size(); ++i) {
-    columns.rest.push_back(steps[i].step - steps[i - 1].step);
-    columns.times.push_back(steps[i - 1].times);
-  }
-}
-
 }  // namespace
-
-void encodeSamples(const Samples& samples, unsigned merged, ColumnWriter& out) {
-  Columns columns;
-  std::uint64_t total = 0;
-  std::size_t present = 0;
-  columns.counts.reserve(samples.pairs());
-  for (std::size_t i = 0; i < samples.pairs(); ++i) {
-    columns.counts.push_back(countOf(samples.of(i)));
-    total += columns.counts.back();
-    present += columns.counts.back() == 0 ? 0 : 1;
-  }
-  if (total == 0) return;
-  const std::uint64_t form = total <= kFewSamples * present ? kEach : kRuns;
-  columns.firsts.reserve(present);
-  if (form == kEach) columns.rest.reserve(total - present);
-  std::vector<StepRun> steps;
-  for (std::size_t i = 0; i < samples.pairs(); ++i) {
-    if (columns.counts[i] == 0) continue;
-    if (form == kEach) {
-      addEach(samples.of(i), merged, columns);
-    } else {
-      stepsOfPair(samples.of(i), merged, steps);
-      addRuns(steps, columns);
-    }
-  }
-  out.number(form);
-  out.number(merged);
-  out.column(columns.counts);
-  out.column(columns.firsts);
-  out.column(columns.sizes);
-  out.column(columns.rest);
-  out.column(columns.times);
-}
-
-void encodePercentiles(std::span<const Summary> pairs, unsigned merged, unsigned tail,
-                       ColumnWriter& out) {
-  std::vector<std::uint64_t> counts;
-  std::vector<std::uint64_t> medians;
-  std::array<std::vector<std::uint64_t>, kPercentilesAboveMedian> ups;
-  for (const Summary& pair : pairs) {
-    // A larger count would be refused by the reader.
-    counts.push_back(
-        std::min<std::uint64_t>(pair.count, std::numeric_limits<std::uint32_t>::max()));
-    if (pair.count == 0) continue;
-    medians.push_back(stepOf(pair.p50, merged));
-    std::uint32_t last = stepOf(pair.p50, tail);
-    std::size_t column = 0;
-    for (const std::uint64_t value : {pair.p95, pair.p99, pair.max}) {
-      const std::uint32_t step = std::max(last, stepOf(value, tail));
-      ups[column++].push_back(step - last);
-      last = step;
-    }
-  }
-  if (medians.empty()) return;
-  out.number(kPercentiles);
-  out.number(merged);
-  out.number(tail);
-  out.column(counts);
-  out.column(medians);
-  for (const auto& column : ups) out.column(column);
-}
 
 bool PartReader::read(std::string_view section, std::size_t pairs) {
   empty_ = section.empty();
