@@ -48,7 +48,7 @@ class Input {
     if (!out.empty() || !readContent(packed)) return false;
     std::uint32_t* const first = next;
     for (Input list(packed); !list.ended(); ++next) {
-      if (!list.readNumber(*next)) return false;
+      if (!list.readShort(*next) && !list.readNumber(*next)) return false;
     }
     out = {first, next};
     return true;
@@ -56,6 +56,20 @@ class Input {
 
  private:
   std::uint32_t readByte() { return static_cast<unsigned char>(*at_++); }
+
+  // Reads a number of one or two bytes without a branch that depends on which it is: that cannot be
+  // predicted in a list of samples. Returns false, and reads nothing, if the number is longer or if
+  // there is no second byte.
+  bool readShort(std::uint32_t& out) {
+    if (end_ - at_ < 2) return false;
+    const std::uint32_t low = static_cast<unsigned char>(at_[0]);
+    const std::uint32_t high = static_cast<unsigned char>(at_[1]);
+    const std::uint32_t more = low >> 7;  // 1: the number has a second byte
+    if ((more & (high >> 7)) != 0) return false;
+    out = (low & 0x7FU) | ((high << 7) & (0 - more));
+    at_ += 1 + more;
+    return true;
+  }
 
   template <unsigned kMaxBytes>
   bool readVarint(std::uint64_t& out) {

@@ -109,7 +109,7 @@ bool ReportPacker::readPlaces() {
 
 bool ReportPacker::readRows(std::span<const Place> places) {
   destinations_.clear();
-  rows_.assign(places.size(), {});
+  rows_.resize(places.size());  // readCounts() sets all that is written of a row
   for (SampleBuckets& samples : samples_) samples.clear();
   for (std::size_t i = 0; i < places.size(); ++i) {
     destinations_.push_back(places[i].destination);
