@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "common/histogram.h"
 
@@ -52,6 +53,20 @@ void Distribution::add(std::uint64_t value) {
     becomeBuckets();
   }
   addToBucket(histogram::bucketOf(value), 1);
+}
+
+void Distribution::addAscending(std::span<const std::uint32_t> samples) {
+  if (samples.empty()) return;
+  if (!exact() || samples_.size() + samples.size() > kExactSamples) {
+    for (const std::uint32_t sample : samples) add(sample);
+    return;
+  }
+  min_ = count_ == 0 ? samples.front() : std::min<std::uint64_t>(min_, samples.front());
+  max_ = std::max<std::uint64_t>(max_, samples.back());
+  sum_ = saturatingAdd(sum_, std::accumulate(samples.begin(), samples.end(), std::uint64_t{0}));
+  count_ += samples.size();
+  if (samples_.capacity() == 0) samples_.reserve(std::max(kFirstSamples, samples.size()));
+  samples_.insert(samples_.end(), samples.begin(), samples.end());
 }
 
 void Distribution::merge(const Distribution& other) {

@@ -38,6 +38,8 @@ class Distribution {
   using Bucket = std::pair<std::uint16_t, std::uint32_t>;  // bucket number, count
 
   void add(std::uint64_t value);
+  // Adds all of them, which is faster than one by one. REQUIRES: they are in ascending order.
+  void addAscending(std::span<const std::uint32_t> samples);
   void merge(const Distribution& other);
   void clear();  // keeps the memory
 

@@ -85,6 +85,31 @@ TEST(Distribution, MergeEqualsAddingEverything) {
   }
 }
 
+TEST(Distribution, AddsAscendingSamplesLikeOneByOne) {
+  std::mt19937_64 random(4);
+  for (int round = 0; round < 500; ++round) {
+    Distribution together;
+    Distribution one_by_one;
+    for (std::uint64_t times = random() % 6; times > 0; --times) {
+      if (random() % 10 == 0) {
+        together.add(5'000'000'000);  // makes buckets
+        one_by_one.add(5'000'000'000);
+      }
+      std::vector<std::uint32_t> samples(random() % 40);
+      for (std::uint32_t& sample : samples) sample = static_cast<std::uint32_t>(random());
+      std::sort(samples.begin(), samples.end());
+      together.addAscending(samples);
+      for (const std::uint32_t sample : samples) one_by_one.add(sample);
+    }
+    ASSERT_EQ(together.count(), one_by_one.count());
+    EXPECT_EQ(together.sum(), one_by_one.sum());
+    EXPECT_EQ(together.min(), one_by_one.min());
+    EXPECT_EQ(together.max(), one_by_one.max());
+    EXPECT_EQ(together.samples(), one_by_one.samples());
+    EXPECT_EQ(together.buckets(), one_by_one.buckets());
+  }
+}
+
 TEST(Distribution, LongSamplesDoNotWrap) {
   Distribution one;
   one.add(10'000'000'000);

@@ -230,11 +230,18 @@ void PartReader::push(std::uint64_t value, std::uint64_t times) {
 
 void PartReader::appendSamples(std::size_t count, Place place) {
   std::uint64_t step = above(firsts_[place.present], 0, merged_);
-  push(middles_[step], 1);
+  Run run{middles_[step], 1};
   for (std::size_t i = 0; i + 1 < count; ++i) {
-    step = above(step, rest_[place.rest + i], merged_);
-    push(middles_[step], 1);
+    const std::uint64_t next = above(step, rest_[place.rest + i], merged_);
+    if (next == step) {
+      ++run.times;
+      continue;
+    }
+    found_.push_back(run);
+    step = next;
+    run = {middles_[step], 1};
   }
+  found_.push_back(run);
 }
 
 void PartReader::appendRuns(std::uint64_t count, Place place) {

@@ -1,5 +1,8 @@
 #include "controller/history/codec/samples.h"
 
+#include <algorithm>
+#include <array>
+
 #include "common/histogram.h"
 
 namespace pingloom::controller {
@@ -32,7 +35,17 @@ Summary summaryOf(std::span<const Run> runs) {
 }
 
 void addTo(Distribution& distribution, std::span<const Run> runs) {
-  if (countOf(runs) <= Distribution::kExactSamples) {
+  if (runs.empty()) return;
+  const std::uint64_t count = countOf(runs);
+  if (count <= Distribution::kExactSamples && runs.back().value <= UINT32_MAX) {
+    std::array<std::uint32_t, Distribution::kExactSamples> samples;
+    auto next = samples.begin();
+    for (const Run& run : runs) {
+      next = std::fill_n(next, run.times, static_cast<std::uint32_t>(run.value));
+    }
+    return distribution.addAscending({samples.begin(), next});
+  }
+  if (count <= Distribution::kExactSamples) {
     for (const Run& run : runs) {
       for (std::uint32_t i = 0; i < run.times; ++i) distribution.add(run.value);
     }
