@@ -55,18 +55,19 @@ void Distribution::add(std::uint64_t value) {
   addToBucket(histogram::bucketOf(value), 1);
 }
 
-void Distribution::addAscending(std::span<const std::uint32_t> samples) {
-  if (samples.empty()) return;
-  if (!exact() || samples_.size() + samples.size() > kExactSamples) {
-    for (const std::uint32_t sample : samples) add(sample);
+void Distribution::addAscending(std::span<const std::uint64_t> values) {
+  if (values.empty()) return;
+  if (!exact() || samples_.size() + values.size() > kExactSamples ||
+      values.back() > std::numeric_limits<std::uint32_t>::max()) {
+    for (const std::uint64_t value : values) add(value);
     return;
   }
-  min_ = count_ == 0 ? samples.front() : std::min<std::uint64_t>(min_, samples.front());
-  max_ = std::max<std::uint64_t>(max_, samples.back());
-  sum_ = saturatingAdd(sum_, std::accumulate(samples.begin(), samples.end(), std::uint64_t{0}));
-  count_ += samples.size();
-  if (samples_.capacity() == 0) samples_.reserve(std::max(kFirstSamples, samples.size()));
-  samples_.insert(samples_.end(), samples.begin(), samples.end());
+  min_ = count_ == 0 ? values.front() : std::min(min_, values.front());
+  max_ = std::max(max_, values.back());
+  sum_ = saturatingAdd(sum_, std::accumulate(values.begin(), values.end(), std::uint64_t{0}));
+  count_ += values.size();
+  if (samples_.capacity() == 0) samples_.reserve(std::max(kFirstSamples, values.size()));
+  for (const std::uint64_t value : values) samples_.push_back(static_cast<std::uint32_t>(value));
 }
 
 void Distribution::merge(const Distribution& other) {

@@ -39,7 +39,7 @@ class Distribution {
 
   void add(std::uint64_t value);
   // Adds all of them, which is faster than one by one. REQUIRES: they are in ascending order.
-  void addAscending(std::span<const std::uint32_t> samples);
+  void addAscending(std::span<const std::uint64_t> values);
   void merge(const Distribution& other);
   void clear();  // keeps the memory
 

@@ -30,24 +30,19 @@ class TextBuffer {
     if (left() == 0) flush();
     *end_++ = c;
   }
-  // Adds a literal and a number behind it. The compiler knows the literal's size, and copies it
-  // with a few instructions.
+  void addNumber(std::uint64_t number) {
+    if (left() < kMaxDigits) flush();
+    writeNumber(number);
+  }
+  // Adds a literal and a number behind it. Unlike add(), it copies the literal with a few
+  // instructions, because the compiler knows its size.
   template <std::size_t kSize>
   void addField(const char (&literal)[kSize], std::uint64_t number) {
     static_assert(kSize + kMaxDigits <= kRoom);
     if (left() < kSize + kMaxDigits) flush();
     std::memcpy(end_, literal, kSize - 1);
     end_ += kSize - 1;
-    if (number < 10) {
-      *end_++ = static_cast<char>('0' + number);
-    } else {
-      end_ = std::to_chars(end_, end_ + kMaxDigits, number).ptr;
-    }
-  }
-  void addNumber(std::uint64_t number) {
-    if (number < 10) return add(static_cast<char>('0' + number));
-    if (left() < kMaxDigits) flush();
-    end_ = std::to_chars(end_, end_ + left(), number).ptr;
+    writeNumber(number);
   }
   void finish() { flush(); }
   // Returns the string with everything that was added, for functions that append to a string.
@@ -62,6 +57,14 @@ class TextBuffer {
 
   std::size_t left() const {
     return static_cast<std::size_t>(bytes_.data() + bytes_.size() - end_);
+  }
+  // REQUIRES: there is room for kMaxDigits.
+  void writeNumber(std::uint64_t number) {
+    if (number < 10) {
+      *end_++ = static_cast<char>('0' + number);
+    } else {
+      end_ = std::to_chars(end_, end_ + kMaxDigits, number).ptr;
+    }
   }
   void flush() {
     out_.append(bytes_.data(), end_);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
-#include <string_view>
 
 namespace pingloom::controller {
 namespace {
@@ -43,9 +41,9 @@ class BitsOf {
   std::array<double, 64> known_{};
 };
 
-// Estimates the size of bytes after entropy coding, from how often each occurs.
-// How often each byte occurs. Neighbours are often equal, and adding to a number waits for what was
-// just added to the same one, so they are counted in different tables.
+// Estimates the size of bytes after entropy coding, from how often each occurs. Neighbours are
+// often equal, and adding to a number waits for what was just added to the same one, so they are
+// counted in different tables.
 class ByteCounts {
  public:
   explicit ByteCounts(std::string_view bytes) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "common/histogram.h"
 
@@ -35,21 +36,11 @@ Summary summaryOf(std::span<const Run> runs) {
 }
 
 void addTo(Distribution& distribution, std::span<const Run> runs) {
-  if (runs.empty()) return;
-  const std::uint64_t count = countOf(runs);
-  if (count <= Distribution::kExactSamples && runs.back().value <= UINT32_MAX) {
-    std::array<std::uint32_t, Distribution::kExactSamples> samples;
-    auto next = samples.begin();
-    for (const Run& run : runs) {
-      next = std::fill_n(next, run.times, static_cast<std::uint32_t>(run.value));
-    }
-    return distribution.addAscending({samples.begin(), next});
-  }
-  if (count <= Distribution::kExactSamples) {
-    for (const Run& run : runs) {
-      for (std::uint32_t i = 0; i < run.times; ++i) distribution.add(run.value);
-    }
-    return;
+  if (countOf(runs) <= Distribution::kExactSamples) {
+    std::array<std::uint64_t, Distribution::kExactSamples> values;
+    auto end = values.begin();
+    for (const Run& run : runs) end = std::fill_n(end, run.times, run.value);
+    return distribution.addAscending({values.begin(), end});
   }
   std::vector<Distribution::Bucket> buckets;
   std::uint64_t sum = 0;

@@ -1,10 +1,9 @@
-// The samples of one part (network, responder, prober or rtt) of many pairs. Each pair has
-// ascending runs of equal values. One thread per object.
+// A pair's samples of one part (network, responder, prober or rtt) as a block gives them back: in
+// ascending runs of equal values. Any thread; no state.
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "common/distribution.h"
 #include "controller/model/board.h"

@@ -23,7 +23,7 @@ std::string runsOf(std::uint64_t runs) {
   return out.bytes();
 }
 
-TEST(PartCodecTest, MoreRunsThanThereMayBeAreRefused) {
+TEST(PartReaderTest, MoreRunsThanThereMayBeAreRefused) {
   PartReader reader;
   EXPECT_TRUE(reader.read(runsOf(1), 1)) << "or this test shows nothing";
   EXPECT_FALSE(reader.read(runsOf(std::uint64_t{1} << 60), 1));

@@ -80,6 +80,33 @@ TEST(SameBytesTest, SamplesAtEveryPrecision) {
   EXPECT_EQ(hash.value(), 1899357713261157847U);
 }
 
+TEST(SameBytesTest, SingleSamplesAddedAtOnceAreTheSame) {
+  for (const std::uint32_t times : {1U, 3U}) {
+    SampleBuckets at_once;
+    SampleBuckets one_by_one;
+    for (std::uint16_t pair = 0; pair < 9; ++pair) {
+      // The pair in the middle decides whether every bucket has one sample.
+      if (pair == 4) {
+        at_once.add(50, times);
+        one_by_one.add(50, times);
+      } else {
+        std::uint16_t bucket = 40;
+        for (std::uint16_t& to : at_once.addSingle(pair)) to = bucket += pair;
+        bucket = 40;
+        for (int i = 0; i < pair; ++i) one_by_one.add(bucket += pair, 1);
+      }
+      at_once.endPair();
+      one_by_one.endPair();
+    }
+    EXPECT_EQ(at_once.single(), times == 1);
+    ColumnWriter first;
+    ColumnWriter second;
+    encodeSamples(at_once, 1, first);
+    encodeSamples(one_by_one, 1, second);
+    EXPECT_EQ(first.bytes(), second.bytes());
+  }
+}
+
 TEST(SameBytesTest, CountsAndJitter) {
   std::mt19937_64 random(9);
   Hash hash;
