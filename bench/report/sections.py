@@ -120,11 +120,11 @@ SECTIONS = [
             needs=(root, program("ip"), program("chrt")),
             goals={f"relay {delay}, witness at {witness} | within": ">= 99"
                    for delay in ("50us", "500us", "5ms") for witness in ("departure", "arrival")}),
-    Section("controller_rows", f"{BIN}/controller_rows --rounds 20", "--runs 1", 400, full="--runs 3",
+    Section("controller_rows", f"{BIN}/controller_rows --rounds 20", "--runs 1", 400, full="--runs 5",
             targets=("controller_rows", "pingloom-controller"), needs=(program("redis-server"),),
             limit_of=figure("limit: Redis alone"),
             goals={"committed": ">= 1000000", "visible in Redis": ">= 1000000", "controller's CPU": "<= 1.3"}),
-    Section("controller_rows_paced", f"{BIN}/controller_rows --rate 100000 --rounds 20", "--runs 1", 400, full="--runs 3",
+    Section("controller_rows_paced", f"{BIN}/controller_rows --rate 100000 --rounds 20", "--runs 1", 400, full="--runs 5",
             targets=("controller_rows", "pingloom-controller"), needs=(program("redis-server"),),
             limit_of=figure("limit: Redis alone"), goals={"controller's CPU": "<= 1.3"}),
     Section("controller_rows_mesh", f"{BIN}/controller_rows --agents 1000 --rate 100000 --rounds 3", "--runs 1", 400,
