@@ -58,10 +58,8 @@ Status measure(const Load& load, Figures& figures) {
   const double bare = (*bare_before + *bare_after) / 2;
   figures.add("pings sent, of those wanted", "%",
               100.0 * static_cast<double>(prober.sent) / static_cast<double>(prober.wanted));
-  figures.add("send lateness p50, early or late", "ms",
-              static_cast<double>(prober.lateness.p50) / 1e6);
-  figures.add("send lateness p99, early or late", "ms",
-              static_cast<double>(prober.lateness.p99) / 1e6);
+  figures.add("send lateness p50", "ms", static_cast<double>(prober.lateness.p50) / 1e6);
+  figures.add("send lateness p99", "ms", static_cast<double>(prober.lateness.p99) / 1e6);
   figures.add("CPU per exchange, prober and responder", "us", cpu);
   figures.add("CPU per exchange, prober alone", "us", microseconds(run->prober_cpu, prober.sent));
   figures.add("limit: bare loop, CPU per exchange", "us", bare);

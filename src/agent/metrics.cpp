@@ -54,7 +54,7 @@ void writeProbing(MetricsText& out, const Figures& figures) {
               "RDMA endpoints that failed and were created again; the log says why.",
               &TransportFigures::endpoints_lost);
   out.family("pingloom_agent_send_lateness_seconds", "gauge",
-             "Difference between due time and departure of pings in the last one to two minutes.");
+             "How long after their scheduled time pings left in the last one to two minutes.");
   for (const TransportFigures& transport : figures.transports) {
     const Summary& late = transport.lateness;
     if (late.count == 0) continue;

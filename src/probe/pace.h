@@ -9,12 +9,13 @@
 
 namespace pingloom::probe {
 
-// Up to kExactPace PINGs a second, each leaves when it is due. Above that, PINGs leave together at
-// the steps of a grid of kGrid: a host with ten thousand targets wakes up for about thirty of them.
-// No PING leaves more than half a step early or late.
+// Up to kExactPace PINGs a second, each leaves when the schedule says. Above that, each leaves at
+// the nearest step of a grid of kGrid: a host with ten thousand targets wakes up for about thirty
+// of them. 100 ms have 32 steps, so with an interval that is a multiple of that, a target's PINGs
+// leave exactly an interval apart.
 class Pace {
  public:
-  static constexpr Nanos kGrid = 3'200 * kMicrosecond;
+  static constexpr Nanos kGrid = 3'125 * kMicrosecond;
   static constexpr std::size_t kExactPace = 1000;
 
   Pace() = default;
@@ -27,12 +28,12 @@ class Pace {
     on_grid_ = per_second > static_cast<double>(kExactPace);
   }
 
-  // Returns when to wake up for a PING that is due at `due`; kNever stays kNever.
-  Nanos wakeFor(Nanos due) const {
+  // Returns when a PING leaves for which the schedule says `due`; kNever stays kNever.
+  Nanos departure(Nanos due) const {
     if (!on_grid_ || due == kNever) return due;
     return roundedDown(due + kGrid / 2 - 1);
   }
-  // Returns the latest due time of the PINGs that leave now.
+  // Returns the latest due time, by the schedule, of the PINGs that leave now.
   Nanos reach(Nanos now) const { return on_grid_ ? roundedDown(now) + kGrid / 2 : now; }
 
  private:

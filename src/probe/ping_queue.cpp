@@ -1,7 +1,6 @@
 #include "probe/ping_queue.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace pingloom::probe {
 
@@ -35,7 +34,7 @@ void PingQueue::finish(std::size_t unsent) {
   const std::size_t sent = batch_.size() - unsent;
   for (std::size_t i = 0; i < sent; ++i) {
     counts_->lateness.add(
-        static_cast<std::uint64_t>(std::abs(sent_mono_ - batch_[i].ping.due_mono)));
+        static_cast<std::uint64_t>(std::max<Nanos>(0, sent_mono_ - batch_[i].ping.due_mono)));
   }
   counts_->sent += sent;
   // Backwards, so that the exchange table gives out the same slots in the same order again.

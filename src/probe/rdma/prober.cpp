@@ -190,7 +190,9 @@ void Prober::sendTask(std::uint32_t task, Nanos until) {
     due_.clear();
     tasks_.takeDue(task, until, queue_.room(), due_, instant.mono);
     if (due_.empty()) return;
-    for (const ProbeSchedule::Due& due : due_) ping({task, due.target, due.due_mono}, instant);
+    for (const ProbeSchedule::Due& due : due_) {
+      ping({task, due.target, pace_.departure(due.due_mono)}, instant);
+    }
     if (queue_.room() == 0) leave();
   }
 }
@@ -252,7 +254,7 @@ void Prober::leave() {
 }
 
 Nanos Prober::nextWake() const {
-  return std::min({pace_.wakeFor(tasks_.nextDue()), queue_.retryAt(), tasks_.nextClose(),
+  return std::min({pace_.departure(tasks_.nextDue()), queue_.retryAt(), tasks_.nextClose(),
                    exchanges_.nextWake()});
 }
 

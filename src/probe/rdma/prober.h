@@ -77,7 +77,7 @@ class Prober {
   Nanos nextWake() const;
   // Whether PINGs are due at `now`, or wait for room. They leave before answers to others.
   bool wantsToSend(Nanos now) const {
-    return std::min(pace_.wakeFor(tasks_.nextDue()), queue_.retryAt()) <= now;
+    return std::min(pace_.departure(tasks_.nextDue()), queue_.retryAt()) <= now;
   }
   bool hasWaiting() const { return queue_.hasWaiting(); }
 

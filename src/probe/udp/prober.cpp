@@ -141,7 +141,9 @@ void Prober::sendTask(std::uint32_t task, Nanos until) {
     }
     const plan::AddressList& destinations = tasks_[task].assignment->destinations;
     for (const ProbeSchedule::Due& due : due_) __builtin_prefetch(&destinations[due.target]);
-    for (const ProbeSchedule::Due& due : due_) ping({task, due.target, due.due_mono}, instant);
+    for (const ProbeSchedule::Due& due : due_) {
+      ping({task, due.target, pace_.departure(due.due_mono)}, instant);
+    }
     if (lane->queue.room() == 0) leave(*lane);
   }
 }
@@ -179,7 +181,7 @@ Nanos Prober::retryAt() const {
 // While PINGs wait for room on one socket, nothing is sent on any.
 Nanos Prober::nextSend() const {
   const Nanos retry = retryAt();
-  return retry != kNever ? retry : pace_.wakeFor(tasks_.nextDue());
+  return retry != kNever ? retry : pace_.departure(tasks_.nextDue());
 }
 
 Nanos Prober::nextWake() const {
