@@ -54,7 +54,9 @@ void OtherControllers::run(Instant now) {
                now.mono - link->second.heard_since_mono < RelayIntake::kLinger;
       },
       now);
-  receiveAll(now);  // opening and asking may have consumed the descriptors' events
+  // Opening and asking may have consumed the descriptors' events.
+  receiveAll(now);
+  followConnected(now);
 }
 
 // What agents say at another controller before this one follows it is missed until their next
@@ -63,6 +65,12 @@ void OtherControllers::run(Instant now) {
 void OtherControllers::followNew(Instant now) {
   const auto cluster = board_.cluster();
   if (std::exchange(refreshed_, cluster) != cluster) refresh(now);
+  // Without a session it could not ask those that it is connected to.
+  if (std::exchange(session_, cluster->session) != cluster->session) follow_due_mono_ = now.mono;
+  followConnected(now);
+}
+
+void OtherControllers::followConnected(Instant now) {
   for (auto& [name, link] : links_) {
     if (!link.connected && link.socket.connected()) follow(name, link, now);
   }

@@ -73,6 +73,7 @@ class OtherControllers {
       : board_(board), intake_(intake), own_(own), readable_(std::move(readable)) {}
   void receiveAll(Instant now);
   void followNew(Instant now);
+  void followConnected(Instant now);
   void refresh(Instant now);
   void open(const std::string& name, Link& link, Instant now);
   void follow(const std::string& name, Link& link, Instant now);
@@ -88,6 +89,7 @@ class OtherControllers {
   UniqueFd readable_;  // an epoll descriptor of all links
   std::map<std::string, Link> links_;
   std::shared_ptr<const ClusterStatus> refreshed_;  // the members that links_ are of
+  std::int64_t session_ = 0;                        // this controller's
   Nanos follow_due_mono_ = 0;
   Nanos ran_mono_ = 0;     // the last turn
   Nanos lapsed_mono_ = 0;  // until when nobody listened, the last time

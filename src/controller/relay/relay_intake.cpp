@@ -40,14 +40,12 @@ bool RelayIntake::take(const std::string& from, const wire::Relay& relay, Instan
   return true;
 }
 
-// What its new controller tells holds from now on, although its former one has told it lately. If
-// it has been sent here, it will register here.
+// What its new controller tells holds from now on, although its former one has told it lately. This
+// one need not have read yet that the new one is a member. If it has been sent here, it will
+// register here.
 void RelayIntake::takeMove(Agent& agent, const std::string& controller, Instant now) {
-  const auto cluster = board_.cluster();
-  const bool member =
-      std::any_of(cluster->members.begin(), cluster->members.end(),
-                  [&](const ClusterMember& each) { return each.name == controller; });
-  if (!member || controller == cluster->name) return;
+  if (controller.empty() || controller.size() > kMaxNameBytes) return;
+  if (controller == board_.cluster()->name) return;
   registry_.movedTo(agent, controller, now);
   hosts_changed_ = true;
 }

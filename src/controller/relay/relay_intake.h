@@ -26,6 +26,7 @@ namespace pingloom::controller {
 class RelayIntake {
  public:
   static constexpr Nanos kLinger = 20 * kSecond;
+  static constexpr std::size_t kMaxNameBytes = 253;  // of a controller that an agent was sent to
   static constexpr Nanos kRetryRefused = 30 * kSecond;
   static constexpr Nanos kWarnPause = kMinute;  // between two warnings about one controller
 
