@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -52,7 +54,11 @@ struct Verdict {
   double rate_high = 0;
   double share = 1;  // part of its flows that it hits
   double gain = 0;   // nats by which it explains the evidence better than the other verdicts alone
-  std::vector<ComponentId> alternatives;   // the set that cannot be told apart, itself first
+  std::vector<ComponentId> alternatives;  // the set that cannot be told apart, itself first
+  // The component outside the set that explains the evidence best instead, and how many nats less
+  // it gains. Without one, the lead is infinite.
+  std::optional<ComponentId> rival;
+  double lead = std::numeric_limits<double>::infinity();
   std::uint32_t through = 0;               // flows that cross it
   std::uint32_t explained = 0;             // those of them that lost something and that it hits
   std::uint32_t witnesses = 0;             // distinct hosts that tell of the explained flows

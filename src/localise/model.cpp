@@ -10,8 +10,8 @@ namespace {
 constexpr std::size_t kMaxClasses = 50'000;
 // A culprit tells how many paths are wrong if at least this part of its flows lose something.
 constexpr double kTelling = 0.2;
-constexpr double kMargin = 2;  // too much costs less than a wrong accusation  // a little too much
-                               // costs less than a wrong accusation
+// The estimate is taken this many times, because too much costs less than a wrong accusation.
+constexpr double kMargin = 2;
 constexpr std::array kDetourOdds = {0.0005, 0.0007, 0.001, 0.0014, 0.002, 0.003, 0.004,
                                     0.006,  0.008,  0.012, 0.017,  0.024, 0.035};
 

@@ -152,26 +152,30 @@ Verdict Search::describe(const std::vector<Culprit>& culprits, std::size_t index
   };
   verdict.rate_low = edge(1 / 1.05);
   verdict.rate_high = edge(1.05);
-  verdict.alternatives = alternativesOf(culprits, culprit);
+  addAlternatives(verdict, culprits);
   addEvidence(verdict, culprit);
   return verdict;
 }
 
-std::vector<ComponentId> Search::alternativesOf(const std::vector<Culprit>& culprits,
-                                                const Culprit& culprit) const {
+// The scores are those without the verdict's culprit.
+void Search::addAlternatives(Verdict& verdict, const std::vector<Culprit>& culprits) const {
   const Candidates& candidates = model_.candidates();
-  const double own = scores_[candidates.indexOf(culprit.component)].score;
-  std::vector<std::pair<double, ComponentId>> ranked;
+  const double own = scores_[candidates.indexOf(verdict.component)].score;
+  std::vector<std::pair<double, ComponentId>> ranked;  // by how much less they gain
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (candidates[i] == culprit.component || isTaken(culprits, candidates[i])) continue;
-    if (scores_[i].score >= own - settings_.set_within) {
-      ranked.emplace_back(-scores_[i].score, candidates[i]);
-    }
+    if (candidates[i] == verdict.component || isTaken(culprits, candidates[i])) continue;
+    ranked.emplace_back(own - scores_[i].score, candidates[i]);
   }
   std::sort(ranked.begin(), ranked.end());
-  std::vector<ComponentId> set = {culprit.component};
-  for (const auto& [score, component] : ranked) set.push_back(component);
-  return set;
+  verdict.alternatives = {verdict.component};
+  for (const auto& [less, component] : ranked) {
+    if (less > settings_.set_within) {
+      verdict.rival = component;
+      verdict.lead = less;
+      break;
+    }
+    verdict.alternatives.push_back(component);
+  }
 }
 
 void Search::addEvidence(Verdict& verdict, const Culprit& culprit) const {

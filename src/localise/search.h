@@ -40,8 +40,7 @@ class Search {
   double valueOf(const std::vector<Count>& counts, const Guess& guess) const;
   Guess refine(ComponentId component, Guess guess);
   bool improve(std::vector<Culprit>& culprits);
-  std::vector<ComponentId> alternativesOf(const std::vector<Culprit>& culprits,
-                                          const Culprit& culprit) const;
+  void addAlternatives(Verdict& verdict, const std::vector<Culprit>& culprits) const;
   void addEvidence(Verdict& verdict, const Culprit& culprit) const;
 
   const Fabric& fabric_;

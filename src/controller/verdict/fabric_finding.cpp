@@ -23,6 +23,9 @@ constexpr double kAll = 0.95;
 constexpr double kSureGain = 30;
 // A search for suspects asks for this much less (in nats).
 constexpr double kSuspicion = 6;
+// A culprit that leads by less may lead by chance: of the few packets that were lost when a switch
+// began to lose some, all may have crossed the same cable.
+constexpr double kSureLead = 10;
 constexpr std::size_t kConfirmCrossing = 4;  // flows that cross a suspect, and as many that do not
 constexpr double kSureDelayGain = 100;       // a short queue delays several samples at a time
 
@@ -83,6 +86,7 @@ Finding FabricJudge::findingOf(const localise::Verdict& verdict, const Evidence&
   }
   made.judged_pairs = verdict.through;
   made.settled = verdict.gain >= (is_loss ? kSureGain : kSureDelayGain) && verdict.witnesses > 1;
+  made.close_call = is_loss && verdict.lead < kSureLead;
   for (const ComponentId other : std::span(verdict.alternatives).subspan(1)) {
     if (made.candidates.size() < Incident::kMaxCandidates) {
       made.candidates.push_back(culpritOf(other));
@@ -161,8 +165,9 @@ FlowName FabricJudge::nameOf(const Flow& flow) const {
 // else what a search that asks for less finds.
 std::vector<FlowName> FabricJudge::flowsToConfirm(const Symptom& loss,
                                                   const FabricReport& report) const {
-  const bool doubtful = std::any_of(report.findings.begin(), report.findings.end(),
-                                    [](const Finding& finding) { return !finding.settled; });
+  const bool doubtful =
+      std::any_of(report.findings.begin(), report.findings.end(),
+                  [](const Finding& finding) { return !finding.settled || finding.close_call; });
   if (!doubtful && !report.findings.empty()) return {};
   localise::Settings low;
   for (double* cost : {&low.cost_link, &low.cost_host, &low.cost_cable, &low.cost_switch}) {
@@ -170,15 +175,18 @@ std::vector<FlowName> FabricJudge::flowsToConfirm(const Symptom& loss,
   }
   for (const localise::Verdict& verdict :
        localise::localise(fabric_, loss.observations, low).verdicts) {
-    if (fabric_.components()[verdict.component].at_host || verdict.gain >= kSureGain) continue;
-    return choose(loss, verdict.component);
+    const bool sure = verdict.gain >= kSureGain && verdict.lead >= kSureLead;
+    if (fabric_.components()[verdict.component].at_host || sure) continue;
+    return choose(loss, verdict);
   }
   return {};
 }
 
 // An agent sends one burst at a time. So of each switch next to hosts one host sends over the
-// suspect, and another one beside it.
-std::vector<FlowName> FabricJudge::choose(const Symptom& loss, ComponentId component) const {
+// suspect, and another one beside it: over its rival, if there is such a flow.
+std::vector<FlowName> FabricJudge::choose(const Symptom& loss,
+                                          const localise::Verdict& suspect) const {
+  const ComponentId component = suspect.component;
   std::vector<FlowName> chosen;
   std::set<NodeId> sources;
   std::set<NodeId> crossing_from;
@@ -196,13 +204,20 @@ std::vector<FlowName> FabricJudge::choose(const Symptom& loss, ComponentId compo
     if (chosen.size() >= kConfirmCrossing || crossing_from.contains(ends.first_switch)) continue;
     if (take(flow)) crossing_from.insert(ends.first_switch);
   }
-  for (const std::uint32_t number : loss.flows) {
-    if (chosen.size() >= 2 * kConfirmCrossing) break;
-    const Flow& flow = flows_[number];
-    const auto& ends = fabric_.ends(flow.over);
-    if (fabric_.crosses(flow.over, component)) continue;
-    if (edges.contains({ends.first_switch, ends.last_switch})) take(flow);
+  const auto takeBeside = [&](const auto& serves) {
+    for (const std::uint32_t number : loss.flows) {
+      if (chosen.size() >= 2 * kConfirmCrossing) break;
+      const Flow& flow = flows_[number];
+      if (!fabric_.crosses(flow.over, component) && serves(flow)) take(flow);
+    }
+  };
+  if (suspect.rival && suspect.lead < kSureLead) {
+    takeBeside([&](const Flow& flow) { return fabric_.crosses(flow.over, *suspect.rival); });
   }
+  takeBeside([&](const Flow& flow) {
+    const auto& ends = fabric_.ends(flow.over);
+    return edges.contains({ends.first_switch, ends.last_switch});
+  });
   return chosen;
 }
 

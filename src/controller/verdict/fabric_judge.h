@@ -106,7 +106,7 @@ class FabricJudge {
   bool lasts(localise::ComponentId component, const Symptom& loss) const;
   void addBursts(Symptom& symptom, const std::vector<FlowCounts>& bursts) const;
   std::vector<FlowName> flowsToConfirm(const Symptom& loss, const FabricReport& report) const;
-  std::vector<FlowName> choose(const Symptom& loss, localise::ComponentId component) const;
+  std::vector<FlowName> choose(const Symptom& loss, const localise::Verdict& suspect) const;
   FlowName nameOf(const Flow& flow) const;
   Symptom observeDelay(const JudgedSources& sources);
   Accused explain(const Symptom& symptom, const localise::Settings& settings,

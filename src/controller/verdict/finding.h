@@ -36,6 +36,8 @@ struct Finding {
   bool shows = true;
   // False while the next window may well name another culprit instead.
   bool settled = true;
+  // Another culprit explains the newest window nearly as well, which the next window decides.
+  bool close_call = false;
 };
 
 // The snapshots of each probe's sources; no element is nullptr.

@@ -15,7 +15,8 @@ namespace pingloom::controller {
 namespace {
 
 // The windows of all agents end together, and their reports arrive within a tenth of a window. So
-// long a finding has to last; one that is not settled waits for more windows.
+// long a finding has to last. A close call waits for the next window, and one that is not settled
+// for more.
 constexpr Nanos kSettlesIn = 10;
 constexpr Nanos kLeastSettling = 100 * kMillisecond;
 constexpr Nanos kUnsettledWindows = 3;
@@ -28,7 +29,8 @@ constexpr Nanos kLower = 5;
 Nanos lastsFor(const Finding& finding) {
   if (!finding.settled) return kUnsettledWindows * finding.window;
   if (finding.culprit.kind == CulpritKind::kAgent) return 0;
-  return std::max(finding.window / kSettlesIn, kLeastSettling);
+  const Nanos settling = std::max(finding.window / kSettlesIn, kLeastSettling);
+  return finding.close_call ? finding.window + settling : settling;
 }
 
 bool structureDiffers(const Incident& incident, const Finding& finding) {

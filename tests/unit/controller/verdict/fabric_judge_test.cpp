@@ -183,6 +183,7 @@ TEST_F(FabricJudgeTest, NamesALinkAndItsDirection) {
   EXPECT_EQ(finding.severity, Severity::kLossy);
   EXPECT_EQ(finding.window, 10 * kSecond);
   EXPECT_TRUE(finding.settled);
+  EXPECT_FALSE(finding.close_call);
   EXPECT_THAT(finding.sentence, testing::StartsWith("the link spine1 -> leaf0 loses "));
   EXPECT_THAT(finding.sentence, HasSubstr(" flows of fabric"));
   EXPECT_THAT(finding.evidence, SizeIs(Incident::kMaxEvidence));
@@ -362,6 +363,35 @@ TEST_F(FabricJudgeTest, AsksForBurstsWhereItIsInDoubt) {
   EXPECT_LT(crossing, report_.to_confirm.size());
   // The bursts settle it.
   EXPECT_THAT(judge_.judge(evidence_).findings, testing::Not(IsEmpty()));
+}
+
+// A switch has begun to lose packets shortly before the end of the window. The few that were lost
+// have all crossed the same cable by chance.
+TEST_F(FabricJudgeTest, AFewLossesAreACloseCallBetweenACableAndItsSwitch) {
+  const auto over_switch = [](auto from, auto to, auto path) {
+    return leafOf(from) != leafOf(to) && spineOf(from, to, path) == 2;
+  };
+  int lossy = 0;
+  culprits([&](auto from, auto to, auto path) {
+    const bool over_cable = over_switch(from, to, path) && (leafOf(from) == 1 || leafOf(to) == 1);
+    return over_cable && ++lossy % 10 == 0 ? 0.1 : 0;
+  });
+  ASSERT_THAT(report_.findings, SizeIs(1));
+  EXPECT_EQ(report_.findings[0].culprit.name, "leaf1 - spine2");
+  EXPECT_TRUE(report_.findings[0].close_call);
+  std::size_t over_rival = 0;
+  for (const FlowName& flow : report_.to_confirm) {
+    const std::uint32_t from = numberOf(flow.source);
+    const std::uint32_t to = numberOf(flow.destination);
+    const bool crosses = over_switch(from, to, flow.path) || over_switch(to, from, flow.path);
+    over_rival += crosses && leafOf(from) != 1 && leafOf(to) != 1 ? 1 : 0;
+  }
+  EXPECT_GE(over_rival, 3U) << "hosts behind the other leaves";
+  EXPECT_THAT(culprits([&](auto from, auto to, auto path) {
+                return over_switch(from, to, path) ? 0.1 : 0;
+              }),
+              ElementsAre("switch spine2"));
+  EXPECT_FALSE(report_.findings[0].close_call);
 }
 
 TEST_F(FabricJudgeTest, AsksForNoBurstsWhereNothingIsInDoubt) {

@@ -104,6 +104,15 @@ TEST_F(IncidentKeeperTest, WhatIsNotSettledHasToLastLonger) {
   EXPECT_EQ(only().culprit.name, "gpu-3");
 }
 
+TEST_F(IncidentKeeperTest, ACloseCallWaitsForTheNextWindow) {
+  Finding close = finding();
+  close.close_call = true;
+  show({close}, 3);
+  EXPECT_THAT(keeper_.verdict().open, IsEmpty());
+  show({close}, 1);
+  EXPECT_EQ(only().culprit.name, "gpu-3");
+}
+
 TEST_F(IncidentKeeperTest, ALongWindowsReportsTakeLonger) {
   Finding slow = finding();
   slow.window = 10 * kSecond;
