@@ -164,18 +164,17 @@ void Search::addAlternatives(Verdict& verdict, const std::vector<Culprit>& culpr
   std::vector<std::pair<double, ComponentId>> ranked;  // by how much less they gain
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (candidates[i] == verdict.component || isTaken(culprits, candidates[i])) continue;
-    ranked.emplace_back(own - scores_[i].score, candidates[i]);
+    const double less = own - scores_[i].score;
+    if (less <= settings_.set_within) {
+      ranked.emplace_back(less, candidates[i]);
+    } else if (less < verdict.lead) {
+      verdict.rival = candidates[i];
+      verdict.lead = less;
+    }
   }
   std::sort(ranked.begin(), ranked.end());
   verdict.alternatives = {verdict.component};
-  for (const auto& [less, component] : ranked) {
-    if (less > settings_.set_within) {
-      verdict.rival = component;
-      verdict.lead = less;
-      break;
-    }
-    verdict.alternatives.push_back(component);
-  }
+  for (const auto& [less, component] : ranked) verdict.alternatives.push_back(component);
 }
 
 void Search::addEvidence(Verdict& verdict, const Culprit& culprit) const {
