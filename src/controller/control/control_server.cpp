@@ -314,7 +314,7 @@ void ControlServer::runDue(Instant now) {
 // Sends agents to their homes, which have changed with the controllers.
 void ControlServer::moveAgents(Instant now) {
   move_due_mono_ = now.mono + kMovePause;
-  if (homes_->refresh()) all_at_home_ = false;
+  if (homes_->refresh(now.mono)) all_at_home_ = false;
   if (all_at_home_) return;
   std::vector<std::pair<Agent*, Homes::Home>> moves;
   for (const auto& [id, agent] : registry_.agents()) {

@@ -5,39 +5,42 @@
 #include "wire/rendezvous.h"
 
 namespace pingloom::controller {
-namespace {
 
-bool sameMembers(const ClusterStatus& a, const ClusterStatus& b) {
-  const bool here = (a.session != 0) == (b.session != 0);
-  return here && std::equal(a.members.begin(), a.members.end(), b.members.begin(), b.members.end(),
-                            [](const ClusterMember& one, const ClusterMember& other) {
-                              return one.name == other.name && one.address == other.address;
-                            });
+bool Homes::serves(const ClusterMember& member, Nanos now_mono) {
+  auto& [session, since_mono] = known_[member.name];
+  if (session != member.session) {
+    session = member.session;
+    since_mono = now_mono;
+  }
+  return !serves_ || serves_(member) || now_mono - since_mono >= kPatience;
 }
 
-}  // namespace
-
-bool Homes::refresh() {
-  auto now = board_.cluster();
-  if (now == seen_) return false;
-  const bool same = sameMembers(*seen_, *now);
-  seen_ = std::move(now);
-  return !same;
+bool Homes::refresh(Nanos now_mono) {
+  const auto cluster = board_.cluster();
+  own_ = cluster->name;
+  std::vector<Home> homes;
+  for (const ClusterMember& member : cluster->members) {
+    const bool takes = member.name == own_ ? cluster->session != 0 : serves(member, now_mono);
+    if (takes) homes.push_back({member.name, member.address});
+  }
+  std::erase_if(known_, [&](const auto& known) {
+    return std::none_of(cluster->members.begin(), cluster->members.end(),
+                        [&](const auto& member) { return member.name == known.first; });
+  });
+  return std::exchange(homes_, homes) != homes;
 }
 
 std::optional<Homes::Home> Homes::elsewhere(std::string_view host) const {
-  const ClusterMember* home = nullptr;
+  const Home* home = nullptr;
   std::uint64_t largest = 0;
-  for (const ClusterMember& member : seen_->members) {
-    const bool self = member.name == seen_->name;
-    if (self && seen_->session == 0) continue;
-    const std::uint64_t weight = wire::homeWeight(host, member.address);
+  for (const Home& each : homes_) {
+    const std::uint64_t weight = wire::homeWeight(host, each.address);
     if (home != nullptr && weight <= largest) continue;
-    home = &member;
+    home = &each;
     largest = weight;
   }
-  if (home == nullptr || home->name == seen_->name) return std::nullopt;
-  return Home{home->name, home->address};
+  if (home == nullptr || home->name == own_) return std::nullopt;
+  return *home;
 }
 
 }  // namespace pingloom::controller

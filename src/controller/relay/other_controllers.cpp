@@ -28,6 +28,11 @@ std::vector<std::string> OtherControllers::heard() const {
   return names;
 }
 
+bool OtherControllers::tellsSince(const std::string& name, std::int64_t session) const {
+  const auto link = links_.find(name);
+  return link != links_.end() && link->second.told_session == session;
+}
+
 bool OtherControllers::order(const std::string& name, const wire::AgentMessage& burst) {
   const auto link = links_.find(name);
   if (link == links_.end() || !link->second.connected || !link->second.takes_bursts) return false;
@@ -196,6 +201,7 @@ void OtherControllers::takeFrame(const std::string& name, Link& link, Instant no
   if (message_.relays().from_start()) link.takes_bursts = message_.relays().takes_bursts();
   if (!intake_.take(name, message_.relays(), now)) link.missed = true;
   takeCollectors(name, link, now);
+  if (message_.relays().complete()) link.told_session = link.session;
   if (message_.relays().complete() && !std::exchange(link.heard, true)) {
     link.warned = false;
     link.heard_since_mono = now.mono;

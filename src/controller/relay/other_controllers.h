@@ -43,6 +43,8 @@ class OtherControllers {
 
   // Those that tell what their agents say.
   std::vector<std::string> heard() const;
+  // Whether it has told all of what its agents say since this session of it began.
+  bool tellsSince(const std::string& name, std::int64_t session) const;
   // Sends an order of a burst to another controller. Returns false if that one is not heard or
   // knows no such orders.
   bool order(const std::string& name, const wire::AgentMessage& burst);
@@ -56,6 +58,7 @@ class OtherControllers {
     net::ZmqDealer socket;
     std::string address;
     std::int64_t session = 0;
+    std::int64_t told_session = 0;  // the newest in which it has told everything once
     std::uint64_t attempt = 0;
     bool connected = false;
     bool missed = false;  // everything is to be asked for again
