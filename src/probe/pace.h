@@ -1,6 +1,7 @@
 // Decides when a prober wakes up for its PINGs, and how far ahead it looks then. A plain value.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -17,15 +18,20 @@ class Pace {
  public:
   static constexpr Nanos kGrid = 3'125 * kMicrosecond;
   static constexpr std::size_t kExactPace = 1000;
+  // A host with a shorter interval has no grid: it would change the interval too much.
+  static constexpr Nanos kShortest = 4 * kGrid;
 
   Pace() = default;
   explicit Pace(const std::vector<Task>& tasks) {
     double per_second = 0;
+    Nanos shortest = kNever;
     for (const Task& task : tasks) {
+      const Nanos interval = task.assignment->probe.interval;
       per_second += static_cast<double>(task.assignment->destinations.size()) * kSecond /
-                    static_cast<double>(task.assignment->probe.interval);
+                    static_cast<double>(interval);
+      shortest = std::min(shortest, interval);
     }
-    on_grid_ = per_second > static_cast<double>(kExactPace);
+    on_grid_ = per_second > static_cast<double>(kExactPace) && shortest >= kShortest;
   }
 
   // Returns when a PING leaves for which the schedule says `due`; kNever stays kNever.

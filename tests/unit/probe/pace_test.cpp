@@ -7,10 +7,10 @@
 namespace pingloom::probe::pace_test {
 namespace {
 
-// Makes the tasks of a host with this many targets, each of which is pinged once a second.
-Pace paceOf(std::size_t targets) {
+// Makes the pace of a host with this many targets, each of which is pinged once in an interval.
+Pace paceOf(std::size_t targets, Nanos interval = kSecond) {
   auto assignment = std::make_shared<plan::Assignment>();
-  assignment->probe.interval = kSecond;
+  assignment->probe.interval = interval;
   for (std::size_t i = 0; i < targets; ++i) {
     assignment->destinations.push_back(IpAddress::fromV4(static_cast<std::uint32_t>(i + 1)));
   }
@@ -44,6 +44,12 @@ TEST(PaceTest, ATargetsPingsLeaveExactlyAnIntervalApart) {
       EXPECT_EQ(pace.departure(due + interval), pace.departure(due) + interval) << due;
     }
   }
+}
+
+TEST(PaceTest, ShortIntervalsAreKeptExactly) {
+  EXPECT_EQ(paceOf(2, kMillisecond).departure(12'345), 12'345);
+  EXPECT_EQ(paceOf(1000, Pace::kShortest - 1).departure(12'345), 12'345);
+  EXPECT_NE(paceOf(1000, Pace::kShortest).departure(12'345), 12'345);
 }
 
 TEST(PaceTest, AWakeUpBetweenStepsSendsNothingMore) {
