@@ -41,9 +41,7 @@ Status Controller::followOthers() {
       board_, *relay_intake_, config_.keys ? std::optional(*config_.keys->own) : std::nullopt);
   if (!others) return tl::unexpected(others.error());
   others_ = std::move(*others);
-  homes_->setServes([this](const ClusterMember& member) {
-    return others_->tellsSince(member.name, member.session);
-  });
+  homes_->setServiceOf([this](const ClusterMember& other) { return others_->serviceOf(other); });
   server_->bursts().forwardBy(
       [this](const std::string& controller, const wire::AgentMessage& order) {
         return others_->order(controller, order);

@@ -7,12 +7,13 @@
 namespace pingloom::controller {
 
 bool Homes::serves(const ClusterMember& member, Nanos now_mono) {
+  const Service service = service_of_ ? service_of_(member) : Service::kServes;
   auto& [session, since_mono] = known_[member.name];
-  if (session != member.session) {
-    session = member.session;
+  if (std::exchange(session, member.session) != member.session ||
+      service != Service::kUnreachable) {
     since_mono = now_mono;
   }
-  return !serves_ || serves_(member) || now_mono - since_mono >= kPatience;
+  return service == Service::kServes || now_mono - since_mono >= kPatience;
 }
 
 bool Homes::refresh(Nanos now_mono) {

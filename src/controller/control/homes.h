@@ -21,17 +21,20 @@ namespace pingloom::controller {
 
 class Homes {
  public:
-  // After so long, one that is not known to serve counts as if it did: this controller may be the
-  // only one that cannot reach it.
+  enum class Service {
+    kServes,      // it takes agents
+    kStarting,    // it can be reached, and does not answer yet
+    kUnreachable  // perhaps only from here
+  };
+  // After so long, one that is unreachable counts as if it served.
   static constexpr Nanos kPatience = 10 * kSecond;
-  // Whether another member is known to take agents.
-  using Serves = std::function<bool(const ClusterMember& member)>;
+  using ServiceOf = std::function<Service(const ClusterMember& other)>;
 
   // REQUIRES: the board outlives it.
   explicit Homes(const Board& board) : board_(board) {}
 
   // Without it, all members serve.
-  void setServes(Serves serves) { serves_ = std::move(serves); }
+  void setServiceOf(ServiceOf service_of) { service_of_ = std::move(service_of); }
   // Takes over who is there. Returns true if homes may be others than before.
   bool refresh(Nanos now_mono);
   struct Home {
@@ -47,10 +50,10 @@ class Homes {
   bool serves(const ClusterMember& member, Nanos now_mono);
 
   const Board& board_;
-  Serves serves_;
+  ServiceOf service_of_;
   std::string own_;          // this controller's name
   std::vector<Home> homes_;  // by name
-  // For each other member: its session, and since when it has been known.
+  // For each other member: its session, and since when it has been unreachable.
   std::map<std::string, std::pair<std::int64_t, Nanos>> known_;
 };
 

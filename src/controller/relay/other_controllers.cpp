@@ -28,9 +28,13 @@ std::vector<std::string> OtherControllers::heard() const {
   return names;
 }
 
-bool OtherControllers::tellsSince(const std::string& name, std::int64_t session) const {
-  const auto link = links_.find(name);
-  return link != links_.end() && link->second.told_session == session;
+Homes::Service OtherControllers::serviceOf(const ClusterMember& other) const {
+  const auto found = links_.find(other.name);
+  if (found == links_.end()) return Homes::Service::kUnreachable;
+  const Link& link = found->second;
+  if (link.told_session == other.session) return Homes::Service::kServes;
+  const bool answers = link.connected && link.refusal.empty();
+  return answers ? Homes::Service::kStarting : Homes::Service::kUnreachable;
 }
 
 bool OtherControllers::order(const std::string& name, const wire::AgentMessage& burst) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/fd.h"
+#include "controller/control/homes.h"
 #include "controller/model/board.h"
 #include "controller/relay/relay_intake.h"
 #include "net/zmq_dealer.h"
@@ -43,8 +44,9 @@ class OtherControllers {
 
   // Those that tell what their agents say.
   std::vector<std::string> heard() const;
-  // Whether it has told all of what its agents say since this session of it began.
-  bool tellsSince(const std::string& name, std::int64_t session) const;
+  // What is known of another member: it serves if it has told, since its session began, all of what
+  // its agents say.
+  Homes::Service serviceOf(const ClusterMember& other) const;
   // Sends an order of a burst to another controller. Returns false if that one is not heard or
   // knows no such orders.
   bool order(const std::string& name, const wire::AgentMessage& burst);

@@ -44,7 +44,7 @@ bool RelayIntake::take(const std::string& from, const wire::Relay& relay, Instan
 // one need not have read yet that the new one is a member. If it has been sent here, it will
 // register here.
 void RelayIntake::takeMove(Agent& agent, const std::string& controller, Instant now) {
-  if (controller.empty() || controller.size() > kMaxNameBytes) return;
+  if (controller.empty() || controller.size() > kMaxNameBytes || !isOneWord(controller)) return;
   if (controller == board_.cluster()->name) return;
   registry_.movedTo(agent, controller, now);
   hosts_changed_ = true;

@@ -16,8 +16,9 @@ class HomesTest : public testing::Test {
     status_.name = "a";
     status_.session = 1;
     status_.members = {member("a", 1), member("b", 2), member("c", 3)};
-    homes_.setServes(
-        [this](const ClusterMember& member) { return serving_.contains(member.session); });
+    homes_.setServiceOf([this](const ClusterMember& member) {
+      return serving_.contains(member.session) ? Homes::Service::kServes : otherwise_;
+    });
   }
 
   static ClusterMember member(const std::string& name, std::int64_t session) {
@@ -50,6 +51,7 @@ class HomesTest : public testing::Test {
   Board board_;
   ClusterStatus status_;
   std::set<std::int64_t> serving_;  // sessions
+  Homes::Service otherwise_ = Homes::Service::kUnreachable;
   Homes homes_{board_};
 };
 
@@ -82,6 +84,17 @@ TEST_F(HomesTest, OneThatOnlyThisOneCannotReachCountsAfterAWhile) {
   EXPECT_EQ(homeOf(hostOf("b")), "a");
   EXPECT_TRUE(refresh(kSecond + Homes::kPatience));
   EXPECT_EQ(homeOf(hostOf("b")), "b");
+}
+
+TEST_F(HomesTest, OneThatReadsItsHistoryForLongIsWaitedFor) {
+  otherwise_ = Homes::Service::kStarting;
+  refresh(kSecond);
+  refresh(kSecond + kMinute);
+  EXPECT_EQ(homeOf(hostOf("b")), "a");
+  otherwise_ = Homes::Service::kUnreachable;
+  refresh(kSecond + kMinute + Homes::kPatience - 1);
+  EXPECT_EQ(homeOf(hostOf("b")), "a");
+  EXPECT_TRUE(refresh(kSecond + kMinute + Homes::kPatience));
 }
 
 TEST_F(HomesTest, AControllerWithoutASessionIsNobodysHome) {

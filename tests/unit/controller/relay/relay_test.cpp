@@ -172,6 +172,35 @@ TEST_F(RelayTest, OfTwoControllersTheOneIsRightWithWhichItHasJustRegistered) {
   EXPECT_TRUE(here->info.alive);
 }
 
+TEST_F(RelayTest, AControllerServesOnceItHasToldEverythingInItsSession) {
+  const auto serviceOf = [&](const std::string& name, std::int64_t session) {
+    ClusterMember member;
+    member.name = name;
+    member.session = session;
+    return others_->serviceOf(member);
+  };
+  home_runs_ = false;
+  ASSERT_TRUE(comes([&] { return serviceOf("home", 1) == Homes::Service::kStarting; }));
+  home_runs_ = true;
+  ASSERT_TRUE(comes([&] { return serviceOf("home", 1) == Homes::Service::kServes; }));
+  EXPECT_EQ(serviceOf("home", 9), Homes::Service::kStarting) << "it has started again";
+  EXPECT_EQ(serviceOf("third", 3), Homes::Service::kUnreachable);
+}
+
+TEST_F(RelayTest, OneThatGetsASessionFollowsAtOnce) {
+  auto status = *other_.board.cluster();
+  status.session = 0;
+  other_.board.publishCluster(std::make_shared<const ClusterStatus>(status));
+  for (int i = 0; i < 10; ++i) turn(kSecond / 5);
+  EXPECT_TRUE(others_->heard().empty());
+  status.session = 2;
+  other_.board.publishCluster(std::make_shared<const ClusterStatus>(status));
+  EXPECT_TRUE(test::eventually([&] {
+    turn();  // no time passes
+    return !others_->heard().empty();
+  }));
+}
+
 TEST_F(RelayTest, WhereAnAgentWasSentIsTold) {
   Dealer dealer(socket_->address());
   registerAgent(dealer, "a", "10.0.0.1");
@@ -207,6 +236,7 @@ TEST_F(RelayTest, AnAgentIsTakenFromTheControllerThatItWasSentTo) {
   };
   EXPECT_EQ(sentTo(""), "home");
   EXPECT_EQ(sentTo(std::string(RelayIntake::kMaxNameBytes + 1, 'x')), "home");
+  EXPECT_EQ(sentTo("two\nlines"), "home");
   EXPECT_EQ(sentTo("other"), "home") << "it will register here";
   EXPECT_EQ(sentTo("third"), "third");
   EXPECT_TRUE(relayed("a")->alive);
