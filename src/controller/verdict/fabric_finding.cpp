@@ -161,29 +161,34 @@ FlowName FabricJudge::nameOf(const Flow& flow) const {
           flow.path};
 }
 
-// The first part of the fabric that is in doubt: the culprit of a finding that is not settled, or
-// else what a search that asks for less finds.
+// A part of the fabric that is in doubt: the culprit of a finding that is not settled or a close
+// call, or else the first that a search that asks for less finds.
 std::vector<FlowName> FabricJudge::flowsToConfirm(const Symptom& loss,
                                                   const FabricReport& report) const {
-  const bool doubtful =
-      std::any_of(report.findings.begin(), report.findings.end(),
-                  [](const Finding& finding) { return !finding.settled || finding.close_call; });
-  if (!doubtful && !report.findings.empty()) return {};
+  std::set<std::string> doubtful;  // entities
+  for (const Finding& finding : report.findings) {
+    if (!finding.settled || finding.close_call) doubtful.insert(finding.entity);
+  }
+  if (doubtful.empty() && !report.findings.empty()) return {};
   localise::Settings low;
   for (double* cost : {&low.cost_link, &low.cost_host, &low.cost_cable, &low.cost_switch}) {
     *cost -= kSuspicion;
   }
-  for (const localise::Verdict& verdict :
-       localise::localise(fabric_, loss.observations, low).verdicts) {
+  std::vector<localise::Verdict> suspects =
+      localise::localise(fabric_, loss.observations, low).verdicts;
+  std::erase_if(suspects, [&](const localise::Verdict& verdict) {
     const bool sure = verdict.gain >= kSureGain && verdict.lead >= kSureLead;
-    if (fabric_.components()[verdict.component].at_host || sure) continue;
-    return choose(loss, verdict);
-  }
-  return {};
+    return fabric_.components()[verdict.component].at_host || sure;
+  });
+  if (suspects.empty()) return {};
+  const auto found = std::find_if(suspects.begin(), suspects.end(), [&](const auto& verdict) {
+    return doubtful.contains(entityOf(culpritOf(verdict.component)));
+  });
+  return choose(loss, found == suspects.end() ? suspects.front() : *found);
 }
 
 // An agent sends one burst at a time. So of each switch next to hosts one host sends over the
-// suspect, and another one beside it: over its rival, if there is such a flow.
+// suspect, and another one beside it. Flows that cross either the suspect or its rival come first.
 std::vector<FlowName> FabricJudge::choose(const Symptom& loss,
                                           const localise::Verdict& suspect) const {
   const ComponentId component = suspect.component;
@@ -196,25 +201,29 @@ std::vector<FlowName> FabricJudge::choose(const Symptom& loss,
     chosen.push_back(nameOf(flow));
     return true;
   };
-  for (const std::uint32_t number : loss.flows) {
-    const Flow& flow = flows_[number];
-    if (!fabric_.crosses(flow.over, component)) continue;
-    const auto& ends = fabric_.ends(flow.over);
-    edges.insert({ends.first_switch, ends.last_switch});
-    if (chosen.size() >= kConfirmCrossing || crossing_from.contains(ends.first_switch)) continue;
-    if (take(flow)) crossing_from.insert(ends.first_switch);
+  const bool close = suspect.rival && suspect.lead < kSureLead;
+  const auto crosses_rival = [&](const Flow& flow) {
+    return close && fabric_.crosses(flow.over, *suspect.rival);
+  };
+  for (const bool with_rival : {false, true}) {
+    for (const std::uint32_t number : loss.flows) {
+      const Flow& flow = flows_[number];
+      if (!fabric_.crosses(flow.over, component) || crosses_rival(flow) != with_rival) continue;
+      const auto& ends = fabric_.ends(flow.over);
+      edges.insert({ends.first_switch, ends.last_switch});
+      if (chosen.size() >= kConfirmCrossing || crossing_from.contains(ends.first_switch)) continue;
+      if (take(flow)) crossing_from.insert(ends.first_switch);
+    }
   }
-  const auto takeBeside = [&](const auto& serves) {
+  const auto take_beside = [&](const auto& serves) {
     for (const std::uint32_t number : loss.flows) {
       if (chosen.size() >= 2 * kConfirmCrossing) break;
       const Flow& flow = flows_[number];
       if (!fabric_.crosses(flow.over, component) && serves(flow)) take(flow);
     }
   };
-  if (suspect.rival && suspect.lead < kSureLead) {
-    takeBeside([&](const Flow& flow) { return fabric_.crosses(flow.over, *suspect.rival); });
-  }
-  takeBeside([&](const Flow& flow) {
+  take_beside(crosses_rival);
+  take_beside([&](const Flow& flow) {
     const auto& ends = fabric_.ends(flow.over);
     return edges.contains({ends.first_switch, ends.last_switch});
   });

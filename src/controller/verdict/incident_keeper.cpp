@@ -92,8 +92,10 @@ void IncidentKeeper::update(std::vector<Finding> findings, Instant now) {
   for (auto at = tracked_.begin(); at != tracked_.end();) {
     Tracked& tracked = at->second;
     const Nanos gone = std::max(kGone * tracked.window, kMinGone);
-    const bool seen_now = tracked.last_seen_mono >= now.mono;
-    if (seen_now || (tracked.open && now.mono - tracked.last_seen_mono < gone)) {
+    const Nanos unseen = now.mono - tracked.last_seen_mono;
+    // While a window's reports arrive, the other culprit of a close call may be named for a moment.
+    const bool may_return = tracked.close_call && unseen < tracked.window;
+    if (unseen <= 0 || may_return || (tracked.open && unseen < gone)) {
       ++at;
       continue;
     }
@@ -119,6 +121,7 @@ void IncidentKeeper::see(Finding finding, Instant now) {
   if (tracked.first_seen_mono == 0) tracked.first_seen_mono = now.mono;
   tracked.last_seen_mono = std::max(tracked.last_seen_mono, now.mono);
   tracked.window = finding.window;
+  tracked.close_call = finding.close_call;
   const bool lasted = now.mono - tracked.first_seen_mono >= lastsFor(finding);
   refresh(tracked, std::move(finding), now);
   if (!tracked.open && lasted) open(tracked, entity, now);

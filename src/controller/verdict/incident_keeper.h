@@ -65,6 +65,7 @@ class IncidentKeeper {
     Nanos refreshed_mono = 0;
     Nanos lower_since_mono = 0;  // since when its findings are less severe than it; 0: they are not
     bool open = false;           // a finding that has not lasted yet is no incident
+    bool close_call = false;     // what was seen last was one
   };
 
   void see(Finding finding, Instant now);

@@ -113,6 +113,26 @@ TEST_F(IncidentKeeperTest, ACloseCallWaitsForTheNextWindow) {
   EXPECT_EQ(only().culprit.name, "gpu-3");
 }
 
+TEST_F(IncidentKeeperTest, ACloseCallThatIsDecidedOpensAtOnce) {
+  Finding close = finding();
+  close.close_call = true;
+  show({close}, 2);
+  show({}, 1);
+  show({close}, 1);
+  EXPECT_EQ(only().culprit.name, "gpu-3") << "the other culprit was named for a moment";
+}
+
+TEST_F(IncidentKeeperTest, WhatOfACloseCallIsNotNamedAgainIsForgotten) {
+  Finding close = finding();
+  close.close_call = true;
+  show({close}, 1);
+  show({}, 2);
+  show({finding()}, 1);
+  EXPECT_THAT(keeper_.verdict().open, IsEmpty());
+  show({finding()}, 1);
+  EXPECT_THAT(keeper_.verdict().open, SizeIs(1));
+}
+
 TEST_F(IncidentKeeperTest, ALongWindowsReportsTakeLonger) {
   Finding slow = finding();
   slow.window = 10 * kSecond;
