@@ -7,6 +7,7 @@
 // the switch port, which probes cannot tell apart.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -34,6 +35,11 @@ struct Component {
   NodeId from = 0;       // a link's sender, a cable's lower node, or the switch or host itself
   NodeId to = 0;         // a link's receiver, a cable's higher node, or the same as `from`
   bool at_host = false;  // a host, or a link from or to one
+
+  // Whether both are one cable or its directions, or the same node.
+  bool samePart(const Component& other) const {
+    return std::minmax(from, to) == std::minmax(other.from, other.to);
+  }
 };
 
 // A value that one thread owns; localise() only reads it. It keeps about 8 bytes for each component

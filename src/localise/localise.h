@@ -55,8 +55,8 @@ struct Verdict {
   double share = 1;  // part of its flows that it hits
   double gain = 0;   // nats by which it explains the evidence better than the other verdicts alone
   std::vector<ComponentId> alternatives;  // the set that cannot be told apart, itself first
-  // The component outside the set that explains the evidence best instead, and how many nats less
-  // it gains. Without one, the lead is infinite.
+  // The part outside the set that explains the evidence best instead, and how many nats less it
+  // gains. A cable and its directions are one part. Without a rival, the lead is infinite.
   std::optional<ComponentId> rival;
   double lead = std::numeric_limits<double>::infinity();
   std::uint32_t through = 0;               // flows that cross it

@@ -161,13 +161,15 @@ Verdict Search::describe(const std::vector<Culprit>& culprits, std::size_t index
 void Search::addAlternatives(Verdict& verdict, const std::vector<Culprit>& culprits) const {
   const Candidates& candidates = model_.candidates();
   const double own = scores_[candidates.indexOf(verdict.component)].score;
+  const auto& components = fabric_.components();
   std::vector<std::pair<double, ComponentId>> ranked;  // by how much less they gain
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (candidates[i] == verdict.component || isTaken(culprits, candidates[i])) continue;
     const double less = own - scores_[i].score;
     if (less <= settings_.set_within) {
       ranked.emplace_back(less, candidates[i]);
-    } else if (less < verdict.lead) {
+    } else if (less < verdict.lead &&
+               !components[candidates[i]].samePart(components[verdict.component])) {
       verdict.rival = candidates[i];
       verdict.lead = less;
     }

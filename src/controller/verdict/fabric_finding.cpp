@@ -86,7 +86,8 @@ Finding FabricJudge::findingOf(const localise::Verdict& verdict, const Evidence&
   }
   made.judged_pairs = verdict.through;
   made.settled = verdict.gain >= (is_loss ? kSureGain : kSureDelayGain) && verdict.witnesses > 1;
-  made.close_call = is_loss && verdict.lead < kSureLead;
+  // Which flows a black hole hits does not change, so another window would decide nothing.
+  made.close_call = is_loss && verdict.share >= 1 && verdict.lead < kSureLead;
   for (const ComponentId other : std::span(verdict.alternatives).subspan(1)) {
     if (made.candidates.size() < Incident::kMaxCandidates) {
       made.candidates.push_back(culpritOf(other));

@@ -49,7 +49,8 @@ TEST(Localise, NamesTheDirectionOfALink) {
   EXPECT_GE(it.rate_high, 0.1);
   EXPECT_EQ(it.share, 1);
   EXPECT_GT(it.lead, 100);
-  EXPECT_TRUE(it.rival.has_value());
+  ASSERT_TRUE(it.rival);
+  EXPECT_FALSE(at.fabric.components()[*it.rival].samePart(componentOf(at, it)));
   EXPECT_EQ(it.through, it.explained);
   // The two hosts behind the leaf receive over the link, and the other six send over it; both are
   // at the beginning of one of the observed directions.

@@ -263,6 +263,11 @@ TEST_F(FabricJudgeTest, NamesABlackHoleOfSomeFlows) {
               ElementsAre("link leaf1 -> spine3"));
   ASSERT_THAT(report_.findings, SizeIs(1));
   EXPECT_THAT(report_.findings[0].sentence, HasSubstr("loses every packet of "));
+  EXPECT_THAT(culprits([&](auto from, auto to, auto path) {
+                return (from * 7 + to * 11 + path) % 9 == 0 ? all(from, to, path) : 0;
+              }),
+              ElementsAre("link leaf1 -> spine3"));
+  EXPECT_FALSE(report_.findings[0].close_call) << "the next window would show the same";
 }
 
 TEST_F(FabricJudgeTest, LeavesAHostsTroubleToOthers) {
