@@ -85,9 +85,11 @@ Finding FabricJudge::findingOf(const localise::Verdict& verdict, const Evidence&
     made.severity = all ? Severity::kDown : Severity::kLossy;
   }
   made.judged_pairs = verdict.through;
-  made.settled = verdict.gain >= (is_loss ? kSureGain : kSureDelayGain) && verdict.witnesses > 1;
   // Which flows a black hole hits does not change, so another window would decide nothing.
-  made.close_call = is_loss && verdict.share >= 1 && verdict.lead < kSureLead;
+  const bool hole = is_loss && verdict.share < 1;
+  const double sure = is_loss ? kSureGain : kSureDelayGain;
+  made.settled = verdict.witnesses > 1 && (verdict.gain >= sure || (hole && verdict.rate >= kAll));
+  made.close_call = is_loss && !hole && verdict.lead < kSureLead;
   for (const ComponentId other : std::span(verdict.alternatives).subspan(1)) {
     if (made.candidates.size() < Incident::kMaxCandidates) {
       made.candidates.push_back(culpritOf(other));

@@ -267,6 +267,7 @@ TEST_F(FabricJudgeTest, NamesABlackHoleOfSomeFlows) {
                 return (from * 7 + to * 11 + path) % 9 == 0 ? all(from, to, path) : 0;
               }),
               ElementsAre("link leaf1 -> spine3"));
+  EXPECT_TRUE(report_.findings[0].settled);
   EXPECT_FALSE(report_.findings[0].close_call) << "the next window would show the same";
 }
 
