@@ -21,6 +21,9 @@ using localise::Observation;
 constexpr double kAll = 0.95;
 // The next window may well name another culprit if this one gains less (in nats).
 constexpr double kSureGain = 30;
+// What hits a part of its flows is a black hole that has begun within the window, if it is this
+// much of their packets.
+constexpr double kHole = 0.5;
 // A search for suspects asks for this much less (in nats).
 constexpr double kSuspicion = 6;
 // A culprit that leads by less may lead by chance: of the few packets that were lost when a switch
@@ -86,7 +89,7 @@ Finding FabricJudge::findingOf(const localise::Verdict& verdict, const Evidence&
   }
   made.judged_pairs = verdict.through;
   // Which flows a black hole hits does not change, so another window would decide nothing.
-  const bool hole = is_loss && verdict.share < 1;
+  const bool hole = is_loss && verdict.share < 1 && verdict.rate >= kHole;
   const double sure = is_loss ? kSureGain : kSureDelayGain;
   made.settled = verdict.witnesses > 1 && (verdict.gain >= sure || (hole && verdict.rate >= kAll));
   made.close_call = is_loss && !hole && verdict.lead < kSureLead;
