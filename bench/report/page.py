@@ -159,7 +159,12 @@ def verdict(figure, goal, named):
 
 def movement(figure, share, named):
     which = f"{figure.path[2]} " if named else ""
-    return f"{which}{100 * share:+.0f} %"
+    return which + percent(share)
+
+
+def percent(share):
+    """A figure that was next to nothing moves by any number of percent."""
+    return f"{100 * share:+.0f} %" if share < 10 else "more than tenfold"
 
 
 def summary(results, sections):
@@ -177,7 +182,7 @@ def summary(results, sections):
         missed += [f"{section.name}: {name} is {value_of(found[name])}, goal {goal}" if name in found else
                    f"{section.name}: {name} was not measured, goal {goal}"
                    for name, goal in section.goals.items() if name not in found or not met(found[name], goal)]
-        moved += [f"{section.name}: {name} by {100 * share:+.0f} %"
+        moved += [f"{section.name}: {name} by {percent(share)}"
                   for name, share in result.get("moved", {}).items() if not is_limit(name)]
     return "\n".join(listed("Goals that are missed", missed)
                      + listed("Figures that moved by more than the machine's own limit", moved)
