@@ -8,16 +8,18 @@ Exits with 1 if a culprit was wrong, missing or late. PINGLOOM_BIN names the fol
 
 import argparse
 import collections
+import json
 import random
 import statistics
 import sys
 import time
 
-from fabric_mesh import SKIPPED, WINDOW, FabricMesh, NotPermitted, fabric, run_in_child
+from fabric_mesh import SKIPPED, WINDOW, FabricMesh, NotPermitted, Resp, fabric, run_in_child
 
 LEAVES, SPINES, HOSTS = 4, 4, 8
 OPEN_WITHIN = 3 * WINDOW + 1  # seconds; a fault begins somewhere in the first window
 CLOSE_WITHIN = 60
+FEWEST_FLOWS = 3  # a black hole of fewer stays an incident of its pairs, see docs/localisation.md
 
 
 class Kind:
@@ -82,16 +84,31 @@ def wait_until_quiet(mesh):
     return time.monotonic() - began
 
 
+def flows_without_answers(mesh):
+    """How many flows lost all of their newest window."""
+    count = 0
+    with Resp(mesh.directory / "redis.sock") as redis:
+        for address in mesh.hosts.values():
+            rows = [json.loads(row) for row in redis("HVALS", f"pingloom:latest:rdma:{address}")]
+            count += sum("path" in row and row["sent"] > 0 and row["lost"] == row["sent"] for row in rows)
+    return count
+
+
 def trial(mesh, name, seed):
+    """None if the fault hits too few flows to be named; the connections draw which ones a black hole hits."""
     fault, right = KINDS[name].draw(f"{name} {seed}")
     time.sleep(random.Random(seed).uniform(0, WINDOW))
     wrong = {}
     fabric("fault", "add", fault)
     named = watch(mesh, right, OPEN_WITHIN, wrong)
+    hit = flows_without_answers(mesh) if name == "blackhole" and not named else FEWEST_FLOWS
     fabric("fault", "clear")
     if not named:
         time.sleep(2 * WINDOW)  # it may be named late, which the next trial must not see
     closed = wait_until_quiet(mesh)
+    if hit < FEWEST_FLOWS:
+        print(f"{fault}: it hits {hit} flows, and does not count", flush=True)
+        return None
     if named:
         exact = "" if named[1] else " (as a candidate)"
         print(f"{fault}: named after {named[0]:.1f} s{exact}: {named[2]}")
@@ -101,6 +118,18 @@ def trial(mesh, name, seed):
         print(f"{fault}: WRONG: {culprit[0]} {culprit[1]}: {sentence}")
     print(f"{fault}: " + (f"closed {closed:.1f} s after its end" if closed is not None else "STILL OPEN"), flush=True)
     return named, wrong, closed
+
+
+def watch_without_faults(mesh, seconds):
+    """What is accused meanwhile although nothing is wrong."""
+    wrong, began = {}, time.monotonic()
+    while time.monotonic() - began < seconds:
+        for culprit, (sentence, _) in accused(mesh).items():
+            if culprit not in wrong:
+                print(f"WRONG after {time.monotonic() - began:.0f} s: {sentence}", flush=True)
+            wrong.setdefault(culprit, sentence)
+        time.sleep(1)
+    return list(wrong.values())
 
 
 def run(options):
@@ -115,11 +144,12 @@ def run(options):
         began = time.monotonic()
         mesh.wait_until_traced()
         print(f"{mesh.flows()[1]} flows were traced after {time.monotonic() - began:.1f} s", flush=True)
-        time.sleep(2 * WINDOW)
-        bad = [f"before any fault: {sentence}" for sentence, _ in accused(mesh).values()]
+        bad = [f"before any fault: {sentence}" for sentence in watch_without_faults(mesh, options.clean)]
         for seed in range(options.seed, options.seed + options.runs):
             for name in options.only:
-                results[name].append(trial(mesh, name, seed))
+                result = trial(mesh, name, seed)
+                if result:
+                    results[name].append(result)
     finally:
         mesh.stop()
     return report(results, bad)
@@ -150,6 +180,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(KINDS), help=f"of {', '.join(KINDS)}, separated by commas")
     parser.add_argument("--runs", type=int, default=1, help="faults of each kind (default 1)")
+    parser.add_argument("--clean", type=float, default=2 * WINDOW,
+                        help="seconds before the first fault in which nothing may be accused (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     options.only = options.only.split(",")
