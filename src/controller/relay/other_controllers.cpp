@@ -205,12 +205,12 @@ void OtherControllers::takeFrame(const std::string& name, Link& link, Instant no
   if (message_.relays().from_start()) link.takes_bursts = message_.relays().takes_bursts();
   if (!intake_.take(name, message_.relays(), now)) link.missed = true;
   takeCollectors(name, link, now);
-  if (message_.relays().complete()) link.told_session = link.session;
-  if (message_.relays().complete() && !std::exchange(link.heard, true)) {
-    link.warned = false;
-    link.heard_since_mono = now.mono;
-    log::info("controller {} tells what its agents report", name);
-  }
+  if (!message_.relays().complete()) return;
+  link.told_session = link.session;
+  if (std::exchange(link.heard, true)) return;
+  link.warned = false;
+  link.heard_since_mono = now.mono;
+  log::info("controller {} tells what its agents report", name);
 }
 
 // Without keys anybody on the way may have written the message, so this controller's token for

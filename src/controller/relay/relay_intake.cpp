@@ -1,8 +1,7 @@
 #include "controller/relay/relay_intake.h"
 
-#include <algorithm>
-
 #include "common/log.h"
+#include "common/text.h"
 #include "controller/control/agent_status.h"
 
 namespace pingloom::controller {

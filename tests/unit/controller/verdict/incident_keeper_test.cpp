@@ -117,6 +117,15 @@ TEST_F(IncidentKeeperTest, ACloseCallThatIsDecidedOpensAtOnce) {
   Finding close = finding();
   close.close_call = true;
   show({close}, 2);
+  EXPECT_THAT(keeper_.verdict().open, IsEmpty());
+  show({finding()}, 1);
+  EXPECT_EQ(only().culprit.name, "gpu-3");
+}
+
+TEST_F(IncidentKeeperTest, ACloseCallOutlastsAMomentWithoutIt) {
+  Finding close = finding();
+  close.close_call = true;
+  show({close}, 2);
   show({}, 1);
   show({close}, 1);
   EXPECT_EQ(only().culprit.name, "gpu-3") << "the other culprit was named for a moment";
