@@ -37,25 +37,32 @@ void PathTracer::setFlows(const std::vector<TracedFlow>& flows) {
   }
   cursor_ = 0;
   urgent_.clear();
+  pending_.clear();
   // A trace that is dropped has had its turn, so its flow is urgent now.
   std::unordered_map<std::uint64_t, std::uint32_t> place_of;
   for (std::uint32_t i = 0; i < flows_.size(); ++i) place_of[flows_[i].flow.key] = i;
   for (const Active& trace : active_) {
     const auto place = place_of.find(trace.flow.key);
-    if (place != place_of.end()) urgent_.push_back(place->second);
+    if (place != place_of.end() && pending_.insert(trace.flow.key).second) {
+      urgent_.push_back(place->second);
+    }
   }
   active_.clear();
 }
 
-void PathTracer::traceSoon(std::size_t flow, Nanos now) {
-  if (flow >= places_.size()) return;
+bool PathTracer::traceSoon(std::size_t flow, Nanos now) {
+  if (flow >= places_.size()) return false;
   if (now - hurried_at_ >= kUrgentPause) {
     hurried_.clear();
     hurried_at_ = now;
   }
   const std::uint32_t place = places_[flow];
-  if (hurried_.size() >= kMaxUrgent || !hurried_.insert(flows_[place].flow.key).second) return;
+  const std::uint64_t key = flows_[place].flow.key;
+  if (pending_.contains(key)) return false;
+  if (hurried_.size() >= kMaxUrgent || !hurried_.insert(key).second) return false;
+  pending_.insert(key);
   urgent_.push_back(place);
+  return true;
 }
 
 std::optional<TracePacket> PathTracer::next(Nanos now) {
@@ -70,21 +77,45 @@ std::optional<TracePacket> PathTracer::next(Nanos now) {
   return send(*waiting, now);
 }
 
+// Whether the flow at the cursor is to be traced now. Those whose trace waits or has begun already
+// have their turn by that.
+bool PathTracer::isDue(Nanos now) {
+  while (!flows_.empty() && flows_[cursor_].due <= now) {
+    if (!pending_.contains(flows_[cursor_].flow.key)) return true;
+    flows_[cursor_].due = now + kPeriod;
+    cursor_ = (cursor_ + 1) % flows_.size();
+  }
+  return false;
+}
+
 // Starts the trace whose turn it is. Returns false if there is none.
 bool PathTracer::begin(Nanos now) {
   if (active_.size() >= kMaxActive) return false;
-  const bool is_due = !flows_.empty() && flows_[cursor_].due <= now;
+  const bool is_due = isDue(now);
   if (urgent_.empty() && !is_due) return false;
   was_urgent_ = !urgent_.empty() && !(is_due && was_urgent_);
   if (was_urgent_) {
-    active_.push_back({.flow = flows_[urgent_.front()].flow, .hops = {}});
+    start(flows_[urgent_.front()].flow);
     urgent_.pop_front();
     return true;
   }
   flows_[cursor_].due = now + kPeriod;
-  active_.push_back({.flow = flows_[cursor_].flow, .hops = {}});
+  start(flows_[cursor_].flow);
   cursor_ = (cursor_ + 1) % flows_.size();
   return true;
+}
+
+void PathTracer::start(const TracedFlow& flow) {
+  pending_.insert(flow.key);
+  active_.push_back({.flow = flow, .hops = {}});
+}
+
+void PathTracer::dropEnded() {
+  std::erase_if(active_, [&](const Active& trace) {
+    if (trace.tries >= 0) return false;
+    pending_.erase(trace.flow.key);
+    return true;
+  });
 }
 
 TracePacket PathTracer::send(Active& trace, Nanos now) {
@@ -101,7 +132,7 @@ void PathTracer::giveUp(Nanos now) {
   for (Active& trace : active_) {
     if (trace.in_flight && now - trace.sent >= kTimeout) noAnswer(trace);
   }
-  std::erase_if(active_, [](const Active& trace) { return trace.tries < 0; });
+  dropEnded();
 }
 
 void PathTracer::noAnswer(Active& trace) {
@@ -142,7 +173,7 @@ bool PathTracer::expired(std::uint64_t nonce, const IpAddress& router, Nanos now
   } else if (trace->hops.size() >= kMaxPathHops) {
     finish(*trace, PathEnd::kTooLong, 0);
   }
-  std::erase_if(active_, [](const Active& ended) { return ended.tries < 0; });
+  dropEnded();
   return true;
 }
 
@@ -150,13 +181,13 @@ bool PathTracer::answered(std::uint64_t nonce, Nanos now) {
   Active* trace = inFlight(nonce);
   if (trace == nullptr) return false;
   finish(*trace, PathEnd::kReached, now - trace->sent);
-  std::erase_if(active_, [](const Active& ended) { return ended.tries < 0; });
+  dropEnded();
   return true;
 }
 
 void PathTracer::cancel(std::uint64_t nonce) {
-  std::erase_if(active_,
-                [&](const Active& trace) { return trace.in_flight && trace.nonce == nonce; });
+  if (Active* trace = inFlight(nonce)) trace->tries = -1;
+  dropEnded();
 }
 
 std::vector<FinishedTrace> PathTracer::takeFinished() { return std::exchange(finished_, {}); }

@@ -39,10 +39,11 @@ struct FinishedTrace {
 };
 
 // Flows that were never traced come first, and each again after kPeriod. Flows for which
-// traceSoon() was called take turns with those.
+// traceSoon() was called take turns with those. A flow has one trace at a time.
 //
 // Bounds: 24 bytes for each flow; kMaxActive traces at a time, each with one packet in flight;
-// kMaxUrgent urgent traces in kUrgentPause, beyond which further ones are ignored.
+// kMaxUrgent urgent traces in kUrgentPause, beyond which further ones are ignored, and at most one
+// for each flow.
 class PathTracer {
  public:
   static constexpr Nanos kPeriod = 10 * kMinute;
@@ -63,8 +64,9 @@ class PathTracer {
   // Replaces the flows. Those with a known key keep their turn. Traces in progress are dropped and
   // begin again.
   void setFlows(const std::vector<TracedFlow>& flows);
-  // Traces the flow in the place `flow` of the last setFlows() before its turn.
-  void traceSoon(std::size_t flow, Nanos now);
+  // Traces the flow in the place `flow` of the last setFlows() before its turn. Returns false if
+  // its trace waits or has begun already, if it was hurried too recently, or if too many were.
+  bool traceSoon(std::size_t flow, Nanos now);
 
   // Gives up packets that were not answered in time, and returns the packet to send at `now`, if
   // any. Call it again until it returns none.
@@ -102,6 +104,9 @@ class PathTracer {
   void noAnswer(Active& trace);
   void finish(Active& trace, PathEnd end, Nanos destination_rtt);
   bool begin(Nanos now);
+  void start(const TracedFlow& flow);
+  void dropEnded();
+  bool isDue(Nanos now);
   TracePacket send(Active& trace, Nanos now);
 
   TracePace& pace_;
@@ -110,6 +115,7 @@ class PathTracer {
   std::vector<std::uint32_t> places_;  // in flows_, by the place in setFlows()
   std::size_t cursor_ = 0;
   std::deque<std::uint32_t> urgent_;           // places in flows_
+  std::unordered_set<std::uint64_t> pending_;  // keys of flows that are urgent or active
   bool was_urgent_ = false;                    // the trace that began last
   std::unordered_set<std::uint64_t> hurried_;  // keys of flows that were urgent since hurried_at_
   Nanos hurried_at_ = 0;

@@ -226,6 +226,24 @@ TEST(PathTracer, TracesUrgentFlowsBeforeTheirTurn) {
   EXPECT_EQ(found[0].flow.target, 40U);
 }
 
+TEST(PathTracer, AFlowHasOneTraceAtATime) {
+  TracePace pace;
+  PathTracer tracer(pace);
+  tracer.setFlows(flowsOf(2));
+  ASSERT_TRUE(tracer.next(0)) << "flow 0 has its turn";
+  EXPECT_FALSE(tracer.traceSoon(0, 0)) << "its trace has begun";
+  EXPECT_TRUE(tracer.traceSoon(1, 0));
+  EXPECT_FALSE(tracer.traceSoon(1, kMinute)) << "its trace waits";
+  Fabric fabric;
+  auto found = fabric.run(tracer, kMinute);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].flow.target, 1U);
+  EXPECT_EQ(found[1].flow.target, 0U) << "the first packet of its trace was lost";
+  EXPECT_TRUE(tracer.traceSoon(0, 2 * kMinute));
+  EXPECT_EQ(fabric.run(tracer, 3 * kMinute).size(), 1U);
+  EXPECT_EQ(fabric.run(tracer, PathTracer::kPeriod + kMinute).size(), 2U);
+}
+
 TEST(PathTracer, UrgentFlowsAndOthersTakeTurns) {
   TracePace pace;
   PathTracer tracer(pace);
