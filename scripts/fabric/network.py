@@ -65,11 +65,19 @@ def set_values(node, settings):
     run(inside(node, ["sh", "-c", script + "; true"]))
 
 
+def _hash_by_ports(family):
+    """Policy 1 trusts a hash that the sending host's kernel has left with the packet, and each TCP
+    socket has another one. Policy 3, where the kernel has it, looks at the packet: addresses,
+    protocol and ports."""
+    return [(f"{family}/fib_multipath_hash_policy", 1), (f"{family}/fib_multipath_hash_fields", 0x37),
+            (f"{family}/fib_multipath_hash_policy", 3)]
+
+
 def _switch_settings(node, icmp_limits, inbound):
     # Without a seed of its own each switch would choose alike, and some links would stay unused.
     seed = 1 + sum(ord(letter) * 7919 ** place for place, letter in enumerate(node)) % 0x7ffffffe
     settings = [("ipv4/ip_forward", 1), ("ipv6/conf/all/forwarding", 1),
-                ("ipv4/fib_multipath_hash_policy", 1), ("ipv6/fib_multipath_hash_policy", 1),
+                *_hash_by_ports("ipv4"), *_hash_by_ports("ipv6"),
                 ("ipv4/fib_multipath_hash_seed", seed),
                 ("ipv4/icmp_errors_use_inbound_ifaddr", 1 if inbound else 0)]
     if not icmp_limits:
