@@ -109,8 +109,10 @@ void Events::append(Nanos now, std::string_view text) {
 
 void Events::add(const TracedPath& path) {
   if (paths_ == 0 || path.hops.empty()) return;
-  const auto tuple = store::tupleKey({.source = {path.source, path.source_port},
-                                      .destination = {path.destination, path.destination_port}});
+  const auto tuple =
+      store::tupleKey({.protocol = path.one_connection ? store::kTcpProtocol : store::kUdpProtocol,
+                       .source = {path.source, path.source_port},
+                       .destination = {path.destination, path.destination_port}});
   const std::string key(tuple.begin(), tuple.end());
   const Nanos now = monotonicNow();
   const auto hops = static_cast<std::uint8_t>(path.end == PathEnd::kReached ? path.hops.size() : 0);
@@ -131,7 +133,7 @@ void Events::vote(const probe::ClosedWindow& window, const FindPath& find) {
   for (std::size_t i = 0; i < window.pairs.size(); ++i) {
     const std::uint32_t lost = window.pairs[i].lost;
     const TracedPath* path = lost == 0 ? nullptr : find(window.assignment->destinations[i]);
-    if (path == nullptr) continue;
+    if (path == nullptr || path->one_connection) continue;
     for (std::size_t hop = 1; hop < path->hops.size(); ++hop) {
       const PathHop& from = path->hops[hop - 1];
       const PathHop& to = path->hops[hop];

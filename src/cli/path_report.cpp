@@ -36,11 +36,21 @@ std::string hopsText(const Json& trace) {
   return text.empty() ? "no router answered" : text;
 }
 
-void add(Lines& lines, const Json& known) {
+bool isOneConnection(const Json& trace) { return fieldAt(trace, "/source_port").is_number(); }
+
+std::string headText(const Json& known) {
   const std::string end = shownAt(known, "/end");
-  lines.push_back(fmt::format("  path {}  {}{}, since {}, traced {}", shownAt(known, "/path"),
-                              shownAt(known, "/state"), end == "reached" ? "" : " (" + end + ")",
-                              shownAt(known, "/since"), shownAt(known, "/traced")));
+  const std::string state = shownAt(known, "/state") + (end == "reached" ? "" : " (" + end + ")");
+  if (isOneConnection(known)) {
+    return fmt::format("  connection from port {}  {}, traced {}", shownAt(known, "/source_port"),
+                       state, shownAt(known, "/traced"));
+  }
+  return fmt::format("  path {}  {}, since {}, traced {}", shownAt(known, "/path"), state,
+                     shownAt(known, "/since"), shownAt(known, "/traced"));
+}
+
+void add(Lines& lines, const Json& known) {
+  lines.push_back(headText(known));
   lines.push_back("    " + hopsText(known));
   const Json& broken = fieldAt(known, "/broken");
   if (broken.is_object()) {
@@ -48,7 +58,12 @@ void add(Lines& lines, const Json& known) {
                                 hopsText(broken)));
   }
   const Json& before = listAt(known, "/before");
-  if (!before.empty()) {
+  if (isOneConnection(known)) {
+    for (const Json& earlier : before) {
+      lines.push_back(headText(earlier));
+      lines.push_back("    " + hopsText(earlier));
+    }
+  } else if (!before.empty()) {
     lines.push_back(fmt::format("    before ({} changes): {}", shownAt(known, "/changes"),
                                 hopsText(before.front())));
   }

@@ -63,8 +63,11 @@ struct TracedPath {
   IpAddress source;
   IpAddress destination;
   std::uint32_t path = 0;  // as in rows: 0 if the probe has one path
-  // UDP ports of the flow's packets; 0 where they are not known (the controller does not hear
-  // them).
+  // The path is that of one TCP connection, from source_port. The pair's other connections have
+  // other ports, and may take other paths.
+  bool one_connection = false;
+  // Ports of the flow's packets; 0 where they are not known. The controller hears no ports but the
+  // source port of a TCP connection.
   std::uint16_t source_port = 0;
   std::uint16_t destination_port = 0;
   std::vector<PathHop> hops;  // the routers; the destination is not among them

@@ -8,7 +8,6 @@
 namespace pingloom::store {
 namespace {
 
-constexpr std::uint8_t kTcpProtocol = 6;
 constexpr std::size_t kBesidesAddresses = 1 + 2 + 2;
 
 Result<std::uint8_t> parseProtocol(std::string_view text) {

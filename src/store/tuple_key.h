@@ -15,6 +15,7 @@
 
 namespace pingloom::store {
 
+constexpr std::uint8_t kTcpProtocol = 6;
 constexpr std::uint8_t kUdpProtocol = 17;
 
 struct TupleKey {

@@ -36,6 +36,7 @@ void encode(const pingloom::TracedPath& path, TracedPath& out) {
   out.set_end(static_cast<TracedPath::End>(path.end));
   out.set_destination_rtt_ns(static_cast<std::uint64_t>(path.destination_rtt));
   out.set_traced_utc_ns(path.traced);
+  if (path.one_connection) out.set_source_port(path.source_port);
 }
 
 Result<pingloom::TracedPath> decode(const TracedPath& in) {
@@ -48,6 +49,7 @@ Result<pingloom::TracedPath> decode(const TracedPath& in) {
   if (in.end() < TracedPath::REACHED || in.end() > TracedPath::TOO_LONG) {
     return refused("its end is unknown");
   }
+  if (in.source_port() > UINT16_MAX) return refused("its source port is out of bounds");
   pingloom::TracedPath made;
   made.probe = in.probe();
   made.source = *source;
@@ -55,6 +57,8 @@ Result<pingloom::TracedPath> decode(const TracedPath& in) {
   made.path = in.path();
   made.end = static_cast<PathEnd>(in.end());
   made.traced = in.traced_utc_ns();
+  made.source_port = static_cast<std::uint16_t>(in.source_port());
+  made.one_connection = made.source_port != 0;
   for (const PathHop& hop : in.hops()) {
     if (hop.router().empty()) {
       made.hops.push_back({});

@@ -36,8 +36,8 @@ def fabric(*arguments, check=True):
 class FabricMesh:
     """The process that makes it moves into namespaces of its own, and ends with it."""
 
-    def __init__(self, layout="4x4x8", probe=f"paths: {PATHS}"):
-        self.probe = probe
+    def __init__(self, layout="4x4x8", probe=f"paths: {PATHS}", protocol="rdma"):
+        self.probe, self.protocol = probe, protocol
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pingloom-fabric-"))
         self.processes = []
         self._enter_namespaces()
@@ -65,7 +65,7 @@ class FabricMesh:
             "version: 1\n"
             f"defaults: {{ interval: {INTERVAL}, timeout: 500ms, window: {WINDOW}s }}\n"
             "topology: topology.yaml\n" + fabric("hosts").stdout +
-            f"probes:\n  - {{ name: rdma, protocol: rdma, mesh: [{members}], {self.probe} }}\n")
+            f"probes:\n  - {{ name: {self.protocol}, protocol: {self.protocol}, mesh: [{members}], {self.probe} }}\n")
         (self.directory / "controller.yaml").write_text(
             f"pinglist: {self.directory}/pinglist.yaml\ncontrol: {CONTROLLER}:20711\nhttp: {CONTROLLER}:8080\n"
             f"insecure: true\nstate_dir: {self.directory}/controller\nredis: embedded\n"

@@ -103,3 +103,15 @@ test('a pair shows its path, its change and where it is broken', async () => {
   await shot(page, 'pair-hops');
   assertQuiet();
 });
+
+test('a TCP pair shows the connections that were traced', async () => {
+  const known = { path: 0, ...trace(hop('10.2.0.1', 'leaf0')), state: 'partial', end: 'silent', source_port: 40001, since: '2026-11-25T03:12:00Z', changes: 0,
+    before: [{ ...trace(hop('10.2.0.1', 'leaf0'), hop('10.2.1.9', EVIL)), source_port: 40000 }] };
+  const paths = { probe: 'udp', source: '10.0.0.1', source_name: 'gpu-001', destination: '10.0.0.2', destination_name: 'gpu-002', forward: [known], return: [] };
+  await start('#page=pair&probe=udp&from=10.0.0.1&to=10.0.0.2', fabricOf(''), paths);
+  await until(page, () => document.querySelectorAll('.hops').length === 1);
+  assert.equal(await page.$('.hops [data-changed=true]'), null);
+  const text = await page.innerText('.hop-lists');
+  assert.match(text, /nobody answered behind it[^]*a connection from port 40001[^]*from port 40000: leaf0, <img/);
+  assertQuiet();
+});

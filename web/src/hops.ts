@@ -1,11 +1,11 @@
 // The paths of a pair through the fabric, in the form of /api/v1/paths.
 
 export interface Hop { router: string | null; name?: string; rtt_ns?: number }
-export interface Trace { state: string; end: string; traced: string; hops: Hop[]; rtt_ns?: number }
+export interface Trace { state: string; end: string; traced: string; hops: Hop[]; rtt_ns?: number; source_port?: number }
 export interface KnownPath extends Trace { path: number; since: string; changes: number; broken?: Trace; before: Trace[] }
 export interface PathsOfPair { source: string; source_name: string; destination: string; destination_name: string; forward: KnownPath[]; return: KnownPath[] }
 
-const ENDS: Record<string, string> = { silent: 'nobody answered behind it', loop: 'it is a loop', too_long: 'it is longer than 64 hops' };
+const ENDS: Record<string, string> = { silent: 'nobody answered behind it', loop: 'it is a loop', too_long: 'it is longer than 32 hops' };
 
 // Says how a trace ended, where it is not at the destination.
 export function endOf({ end }: Trace): string {

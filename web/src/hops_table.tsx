@@ -24,7 +24,17 @@ function Hops({ trace, from, to, changed }: { trace: Trace; changed: number } & 
   </ol>;
 }
 
+// The connections of a TCP pair take many paths, so a different path of another connection is no change.
+function Connections({ known }: { known: KnownPath }) {
+  return <>
+    <p class="quiet-text">{`${known.state}, traced ${humanAge(now.value - Date.parse(known.traced))} ago: a connection from port ${known.source_port}`}</p>
+    {known.before.map((each) => <p class="quiet-text" key={each.traced}>
+      {`${humanAge(now.value - Date.parse(each.traced))} ago, from port ${each.source_port}: ${wordsOf(each)}${endOf(each) === '' ? '' : `, ${endOf(each)}`}`}</p>)}
+  </>;
+}
+
 function History({ known }: { known: KnownPath }) {
+  if (known.source_port !== undefined) return <Connections known={known} />;
   const age = humanAge(now.value - Date.parse(known.traced));
   const since = humanAge(now.value - Date.parse(known.since));
   return <p class="quiet-text">{`${known.state}, traced ${age} ago, this path for ${since}`}
@@ -39,7 +49,7 @@ export function HopsTable({ known, path, from, to }: { known: KnownPath[]; path:
   if (shown.length === 0) return null;
   return <div class="hop-lists" aria-label="Path through the fabric">{shown.map((each) => <div key={each.path} data-path={each.path}>
     {known.length > 1 && <b>{`path ${each.path}`}</b>}
-    <Hops trace={each} from={from} to={to} changed={firstChange(each, each.before[0])} />
+    <Hops trace={each} from={from} to={to} changed={each.source_port === undefined ? firstChange(each, each.before[0]) : -1} />
     {each.broken && <><p class="broken-note">{`The newest trace, ${humanAge(now.value - Date.parse(each.broken.traced))} ago, came only so far:`}</p>
       <Hops trace={each.broken} from={from} to={to} changed={-1} /></>}
     <History known={each} />

@@ -12,6 +12,7 @@ bool PathIntake::hasFlow(const TracedPath& path) const {
   const auto number = probeNamed(*plan_, path.probe);
   if (!number) return false;
   const ProbeGrid& probe = plan_->probes[*number];
+  if (path.one_connection != (probe.spec.protocol == Protocol::kTcp)) return false;
   const auto source = indexOf(probe.sources, path.source);
   const auto destination = indexOf(probe.destinations, path.destination);
   if (!source || !destination) return false;

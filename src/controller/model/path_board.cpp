@@ -33,10 +33,11 @@ bool hasOtherRouters(const TracedPath& a, const TracedPath& b) {
                      [](const PathHop& x, const PathHop& y) { return x.router == y.router; });
 }
 
-KnownPath changedTo(TracedPath&& traced, const KnownPath& was) {
+// What is known when the flow takes another path than before, or another connection was traced.
+KnownPath replacedBy(TracedPath&& traced, const KnownPath& was) {
   KnownPath made;
   made.since_utc = traced.traced;
-  made.changes = was.changes + 1;
+  made.changes = was.changes;
   made.before.push_back(was.path);
   for (const TracedPath& earlier : was.before) {
     if (made.before.size() < KnownPath::kMaxBefore) made.before.push_back(earlier);
@@ -72,7 +73,15 @@ PathBoard::Taken PathBoard::take(TracedPath&& traced, bool elsewhere) {
   KnownPath made;
   const bool stops = traced.end != PathEnd::kReached && was.path.end == PathEnd::kReached;
   bool changed = false;
-  if (isSame(traced, was.path)) {
+  if (traced.source_port != was.path.source_port) {
+    made = replacedBy(std::move(traced), was);
+    // Connections take many paths, so in a TCP mesh there are always others.
+    const bool noted = made.since_utc - connections_noted_ < kNoteConnections;
+    if (!noted && hasOtherRouters(made.path, was.path)) {
+      connections_noted_ = made.since_utc;
+      ++version_;
+    }
+  } else if (isSame(traced, was.path)) {
     made = was;
     made.broken.reset();
     made.path = merged(std::move(traced), was.path);
@@ -81,7 +90,8 @@ PathBoard::Taken PathBoard::take(TracedPath&& traced, bool elsewhere) {
     made = was;
     made.broken = std::move(traced);
   } else {
-    made = changedTo(std::move(traced), was);
+    made = replacedBy(std::move(traced), was);
+    ++made.changes;
     changed = true;
     ++version_;
   }

@@ -28,10 +28,12 @@ struct KnownPath {
   TracedPath path;
   // A newer trace that ended before the destination, on the way that `path` takes.
   std::optional<TracedPath> broken;
-  Nanos since_utc = 0;             // since when the path is this one
-  std::uint64_t changes = 0;       // to another path, since the controller's start
-  std::vector<TracedPath> before;  // earlier paths, the newest first
-  bool elsewhere = false;          // its agent has told the newest trace to another controller
+  Nanos since_utc = 0;        // since when the path is this one
+  std::uint64_t changes = 0;  // to another path, since the controller's start
+  // Earlier paths, the newest first. Of TCP pairs, those of earlier connections: they had other
+  // ports, so a different path is no change.
+  std::vector<TracedPath> before;
+  bool elsewhere = false;  // its agent has told the newest trace to another controller
 };
 
 using KnownPaths = std::vector<std::shared_ptr<const KnownPath>>;
@@ -41,6 +43,7 @@ class PathBoard {
  public:
   static constexpr std::size_t kMax = 1'000'000;
   static constexpr Nanos kForgetAfter = 30 * kMinute;  // without a trace
+  static constexpr Nanos kNoteConnections = kMinute;
 
   struct Taken {
     std::shared_ptr<const KnownPath> known;  // nullptr: not kept, or older than what is known
@@ -55,7 +58,8 @@ class PathBoard {
   KnownPaths ofPair(std::string_view probe, const IpAddress& source,
                     const IpAddress& destination) const;
   KnownPaths all() const;
-  // Grows whenever all() has other routers than before.
+  // Grows whenever all() has other routers than before, but at most once in kNoteConnections if
+  // only other connections were traced.
   std::uint64_t version() const;
   std::uint64_t left() const;  // paths that found no room
   std::size_t size() const;
@@ -72,6 +76,7 @@ class PathBoard {
   mutable std::mutex mutex_;
   std::map<Key, std::shared_ptr<const KnownPath>> known_;
   std::uint64_t version_ = 0;
+  Nanos connections_noted_ = 0;  // UTC
   std::uint64_t left_ = 0;
 };
 

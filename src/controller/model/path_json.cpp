@@ -30,6 +30,7 @@ Json traceJson(const TracedPath& path, const RouterNames& names) {
                {"traced", formatUtc(path.traced)},
                {"hops", hopsJson(path, names)}};
   if (path.end == PathEnd::kReached) made["rtt_ns"] = path.destination_rtt;
+  if (path.one_connection) made["source_port"] = path.source_port;
   return made;
 }
 

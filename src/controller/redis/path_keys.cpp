@@ -40,6 +40,7 @@ void write(const KnownPath& known, const RouterNames& names, Commands& out) {
 void writeChange(const KnownPath& known, const RouterNames& names, Commands& out) {
   const TracedPath& path = known.path;
   if (known.before.empty() || known.broken || known.since_utc != path.traced) return;
+  if (known.before.front().source_port != path.source_port) return;  // another connection
   if (!out.takes(RedisKeys::kEventsKey)) return;
   const std::string limit = std::to_string(RedisKeys::kMaxEvents);
   out.add(string_view("XADD"), RedisKeys::kEventsKey, string_view("MAXLEN"), string_view("~"),

@@ -9,10 +9,12 @@
 namespace pingloom::controller {
 namespace {
 
-// The probes that sample, by name.
+// The probes that sample and whose links can be covered, by name.
 std::unordered_map<std::string_view, const ProbeGrid*> sampledProbes(const GridPlan& plan) {
   std::unordered_map<std::string_view, const ProbeGrid*> made;
   for (const ProbeGrid& probe : plan.probes) {
+    // The connections of a TCP pair take many paths, of which one was traced.
+    if (probe.spec.protocol == Protocol::kTcp) continue;
     if (probe.targets != nullptr) made[probe.spec.name] = &probe;
   }
   return made;

@@ -93,6 +93,7 @@ void FabricJudge::build(const Evidence& evidence) {
   Ways ways;
   for (const auto& known : evidence.paths) {
     const TracedPath& path = known->path;
+    if (path.one_connection) continue;  // a row is about many connections, which take many paths
     const auto probe = probes.find(path.probe);
     if (probe == probes.end()) continue;
     ways[{probe->second, path.source, path.destination, path.path}].traced = &path;

@@ -6,12 +6,14 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 namespace pingloom::probe::tcp {
 namespace {
 
 // <linux/in.h> and <netinet/in.h> cannot both be included.
 constexpr int kBindAddressNoPort = 24;  // IP_BIND_ADDRESS_NO_PORT
+constexpr int kAutoFlowLabel = 70;      // IPV6_AUTOFLOWLABEL
 
 bool setOption(int socket, int level, int option, int value) {
   return setsockopt(socket, level, option, &value, sizeof value) == 0;
@@ -43,42 +45,54 @@ ConnectStage stageOf(int error_number) {
   }
 }
 
-void setOptions(int socket, bool is_v4, std::uint32_t traffic_class) {
+void setOptions(int socket, bool is_v4, const ConnectOptions& options) {
   const linger reset{1, 0};
   setsockopt(socket, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-  // The kernel chooses the port at connect(); it has to be free only towards this target.
+  // The kernel chooses the port at connect(); it has to be free only towards this target. So has
+  // one that is given, as connects to other targets may have it.
   setOption(socket, IPPROTO_IP, kBindAddressNoPort, 1);
-  if (traffic_class != 0) {
-    setOption(socket, is_v4 ? IPPROTO_IP : IPPROTO_IPV6, is_v4 ? IP_TOS : IPV6_TCLASS,
-              static_cast<int>(traffic_class));
+  setOption(socket, SOL_SOCKET, SO_REUSEADDR, 1);
+  // Otherwise each SYN has another flow label, and switches may choose its path by that.
+  if (!is_v4) setOption(socket, IPPROTO_IPV6, kAutoFlowLabel, 0);
+  const int level = is_v4 ? IPPROTO_IP : IPPROTO_IPV6;
+  if (options.traffic_class != 0) {
+    setOption(socket, level, is_v4 ? IP_TOS : IPV6_TCLASS, static_cast<int>(options.traffic_class));
   }
+  if (options.hop_limit != 0) {
+    setOption(socket, level, is_v4 ? IP_TTL : IPV6_UNICAST_HOPS, options.hop_limit);
+    setOption(socket, level, is_v4 ? IP_RECVERR : IPV6_RECVERR, 1);
+  }
+}
+
+std::optional<SocketAddress> ownAddress(int socket) {
+  sockaddr_storage own{};
+  socklen_t size = sizeof own;
+  if (getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size) != 0) return std::nullopt;
+  return SocketAddress::fromSockaddr(reinterpret_cast<sockaddr*>(&own));
 }
 
 // A connect from an address to itself may connect to itself if no socket listens there.
 bool connectedToItself(int socket) {
-  sockaddr_storage own{};
   sockaddr_storage peer{};
-  socklen_t own_size = sizeof own;
-  socklen_t peer_size = sizeof peer;
-  if (getsockname(socket, reinterpret_cast<sockaddr*>(&own), &own_size) != 0) return false;
-  if (getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0) return false;
-  return SocketAddress::fromSockaddr(reinterpret_cast<sockaddr*>(&own)) ==
-         SocketAddress::fromSockaddr(reinterpret_cast<sockaddr*>(&peer));
+  socklen_t size = sizeof peer;
+  if (getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) != 0) return false;
+  return ownAddress(socket) == SocketAddress::fromSockaddr(reinterpret_cast<sockaddr*>(&peer));
 }
 
 }  // namespace
 
 ConnectStart startConnect(const IpAddress& source, const SocketAddress& target,
-                          std::uint32_t traffic_class) {
+                          const ConnectOptions& options) {
   const bool is_v4 = target.address.isV4();
   UniqueFd made(
       ::socket(is_v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!made.valid()) return {stageOf(errno), {}};
-  setOptions(made.get(), is_v4, traffic_class);
+  setOptions(made.get(), is_v4, options);
   sockaddr_storage address{};
-  socklen_t size = source.toSockaddr(0, address);
+  socklen_t size = source.toSockaddr(options.source_port, address);
   if (bind(made.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) {
-    // EADDRNOTAVAIL means that the host does not have the source address (any longer).
+    // EADDRNOTAVAIL means that the host does not have the source address (any longer), and
+    // EADDRINUSE that another program has the source port.
     return {ConnectStage::kUnreachable, {}};
   }
   size = target.address.toSockaddr(target.port, address);
@@ -88,6 +102,11 @@ ConnectStart startConnect(const IpAddress& source, const SocketAddress& target,
   const ConnectStage stage = stageOf(errno);
   if (stage != ConnectStage::kConnecting) return {stage, {}};
   return {stage, std::move(made)};
+}
+
+std::uint16_t sourcePortOf(int socket) {
+  const auto own = ownAddress(socket);
+  return own ? own->port : 0;
 }
 
 ConnectState inspectConnect(int socket) {

@@ -23,9 +23,20 @@ struct ConnectStart {
   UniqueFd socket;  // valid while connecting
 };
 
+struct ConnectOptions {
+  std::uint32_t traffic_class = 0;
+  std::uint16_t source_port = 0;  // 0: the kernel chooses one
+  // IPv4: the TTL; 0: the system's default. With it, ICMP messages about the connect are in the
+  // socket's error queue.
+  std::uint8_t hop_limit = 0;
+};
+
 // Does not block. The socket sends RST when it is closed, so that no port stays in TIME_WAIT.
 ConnectStart startConnect(const IpAddress& source, const SocketAddress& target,
-                          std::uint32_t traffic_class);
+                          const ConnectOptions& options);
+
+// The port that a connect left from; 0 if it is not known.
+std::uint16_t sourcePortOf(int socket);
 
 struct ConnectState {
   ConnectStage stage = ConnectStage::kConnecting;

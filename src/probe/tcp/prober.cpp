@@ -99,13 +99,19 @@ void Prober::start(Nanos now) {
   if (tasks > 0) next_task_ = (next_task_ + 1) % tasks;
 }
 
+SocketAddress Prober::targetOf(std::uint32_t task, std::uint32_t target) const {
+  const plan::Assignment& assignment = *tasks_.tasks()[task].assignment;
+  return {assignment.destinations[target],
+          assignment.probe.port != 0 ? assignment.probe.port : context_.port};
+}
+
 void Prober::startPing(const Ping& ping) {
   Task& task = tasks_[ping.task];
   const plan::ProbeSpec& probe = task.assignment->probe;
-  const SocketAddress target{task.assignment->destinations[ping.due.target],
-                             probe.port != 0 ? probe.port : context_.port};
+  const SocketAddress target = targetOf(ping.task, ping.due.target);
   const Nanos sent_mono = monotonicNow();
-  ConnectStart started = startConnect(task.assignment->source, target, probe.traffic_class);
+  ConnectStart started =
+      startConnect(task.assignment->source, target, {.traffic_class = probe.traffic_class});
   if (started.stage == ConnectStage::kExhausted) return hold(ping, sent_mono);
   Connect connect{std::move(started.socket), sent_mono, task.windows.open(sent_mono), ping.task,
                   ping.due.target};
@@ -210,7 +216,11 @@ void Prober::endLingering(std::uint32_t slot) {
     ++windowOf(connect).lost;
     tell(PingEvent::kLost, connect, timeoutOf(connect.task) + kWindowGrace);
   }
+  const std::uint32_t task = connect.task;
+  const std::uint32_t target = connect.target;
+  const std::uint16_t port = sourcePortOf(connect.socket.get());
   connects_.remove(slot);
+  silent_(task, target, port);
 }
 
 void Prober::expire(Nanos now) {

@@ -5,6 +5,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "common/distribution.h"
@@ -41,6 +44,13 @@ class Prober {
   void closeDue(Nanos now) { tasks_.closeDue(now); }
   Nanos nextWake() const;
   TaskList& tasks() { return tasks_; }
+  const TaskList& tasks() const { return tasks_; }
+  // `silent` is called for each connect that nobody has answered, when its socket is closed, with
+  // the port that it left from.
+  using Silent = std::function<void(std::uint32_t task, std::uint32_t target, std::uint16_t port)>;
+  void onSilent(Silent silent) { silent_ = std::move(silent); }
+  // Where the connects of this task go.
+  SocketAddress targetOf(std::uint32_t task, std::uint32_t target) const;
 
   // Adds the prober's counters and resets the lateness.
   void addTo(TransportCounters& counters);
@@ -86,6 +96,7 @@ class Prober {
   std::uint64_t skipped_ = 0;
   Distribution lateness_;
   std::vector<ProbeSchedule::Due> due_;
+  Silent silent_ = [](std::uint32_t, std::uint32_t, std::uint16_t) {};
 };
 
 }  // namespace pingloom::probe::tcp

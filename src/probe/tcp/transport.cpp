@@ -9,6 +9,7 @@
 #include "common/fd.h"
 #include "common/log.h"
 #include "probe/event_loop.h"
+#include "probe/tcp/flow_tracer.h"
 #include "probe/tcp/listener.h"
 #include "probe/tcp/prober.h"
 
@@ -26,17 +27,27 @@ std::size_t maxInFlight() {
   return std::min(usable, kMaxInFlight);
 }
 
-// A key of the loop is a connect's (ConnectTable::kFirstKey and above) or a listener's number.
+// A key of the loop is a connect's (ConnectTable::kFirstKey and above), a trace packet's
+// (FlowTracer::kFirstKey and above) or a listener's number.
 class TcpTransport final : public Transport, private LoopHandler {
  public:
   explicit TcpTransport(const AgentContext& context)
-      : context_(context), prober_(context, loop_, stalls_, maxInFlight()) {}
+      : context_(context),
+        prober_(context, loop_, stalls_, maxInFlight()),
+        tracer_(context, loop_, prober_) {
+    prober_.onSilent([this](std::uint32_t task, std::uint32_t target, std::uint16_t port) {
+      tracer_.silent(task, target, port, monotonicNow());
+    });
+  }
   ~TcpTransport() override { loop_.stop(); }
   Status open();
 
   Protocol protocol() const override { return Protocol::kTcp; }
   void setWork(Work work) override {
-    loop_.call([&] { prober_.setWork(work, monotonicNow()); });
+    loop_.call([&] {
+      prober_.setWork(work, monotonicNow());
+      tracer_.workChanged();
+    });
   }
   void startBurst(const std::shared_ptr<const Burst>& burst) override {
     loop_.call([&] { prober_.startBurst(burst, monotonicNow()); });
@@ -50,7 +61,10 @@ class TcpTransport final : public Transport, private LoopHandler {
     loop_.call([&] { prober_.endBurst(); });
   }
   void flush() override {
-    loop_.call([&] { prober_.flush(monotonicNow()); });
+    loop_.call([&] {
+      prober_.flush(monotonicNow());
+      tracer_.workChanged();
+    });
   }
   TransportCounters counters() override;
 
@@ -67,6 +81,7 @@ class TcpTransport final : public Transport, private LoopHandler {
   std::vector<Listener> listeners_;
   StallWatch stalls_;
   Prober prober_;
+  FlowTracer tracer_;
   std::uint64_t answered_ = 0;
 };
 
@@ -102,6 +117,8 @@ Status TcpTransport::open() {
 void TcpTransport::ready(std::uint64_t key, std::uint32_t /*events*/, const Instant& now) {
   if (key >= ConnectTable::kFirstKey) {
     prober_.onReady(key, now.mono);
+  } else if (key >= FlowTracer::kFirstKey) {
+    tracer_.onReady(key, now.mono);
   } else {
     answered_ += listeners_[key].acceptReady(now.mono);
   }
@@ -112,10 +129,11 @@ void TcpTransport::elapse(const Instant& now) {
   prober_.expire(now.mono);
   prober_.closeDue(now.mono);
   prober_.start(now.mono);
+  tracer_.elapse(monotonicNow());
 }
 
 Nanos TcpTransport::nextWake() {
-  Nanos next = std::min(prober_.nextWake(), stalls_.nextTick());
+  Nanos next = std::min({prober_.nextWake(), tracer_.nextWake(), stalls_.nextTick()});
   for (const Listener& listener : listeners_) next = std::min(next, listener.nextResume());
   return next;
 }

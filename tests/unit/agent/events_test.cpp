@@ -127,6 +127,25 @@ TEST_F(EventsTest, TheHopsOfAPath) {
                                 "13 3/4 11" + key + " 0a02000400000001"}));
 }
 
+TEST_F(EventsTest, ThePathOfATcpConnection) {
+  TracedPath connection = path();
+  connection.one_connection = true;
+  connection.hops.resize(1);
+  events->add(connection);
+  EXPECT_EQ(reports(1, 8, inHex),
+            std::vector<std::string>{"13 0/1 060a0000010a000002c00112b7 0a02000100005dc0"});
+  // Other connections may have lost what a window says, so the first vote is that of a UDP flow.
+  connection.hops = path().hops;
+  events->vote(window(3, 0), [&](const IpAddress&) { return &connection; });
+  const TracedPath known = path();
+  events->vote(window(4, 0), [&](const IpAddress& destination) {
+    return destination == known.destination ? &known : nullptr;
+  });
+  const auto votes = reports(1, 9, inHex);
+  ASSERT_EQ(votes.size(), 1U);
+  EXPECT_TRUE(votes[0].ends_with(" 0000000000000004")) << votes[0];
+}
+
 TEST_F(EventsTest, VotesForTheLinksOfAFlowThatLoses) {
   const TracedPath known = path();
   events->vote(window(3, 0), [&](const IpAddress& destination) {

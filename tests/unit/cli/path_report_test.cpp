@@ -25,5 +25,20 @@ TEST(FabricReport, SaysWhatAPlanCovers) {
                               "they may"));
 }
 
+TEST(PathReport, ShowsTheConnectionsOfATcpPair) {
+  const json paths = json::parse(R"({"probe":"tcp","source":"10.0.0.1","destination":"10.0.0.2",
+    "forward":[{"path":0,"state":"partial","end":"silent","traced":"2026-11-21T03:12:09Z",
+      "source_port":40001,"hops":[{"router":"10.2.0.1","name":"leaf0","rtt_ns":24000}],
+      "since":"2026-11-21T03:12:09Z","changes":0,"before":[
+        {"state":"traced","end":"reached","traced":"2026-11-21T03:02:00Z","source_port":40000,
+         "hops":[{"router":"10.2.0.1"},{"router":"10.2.0.9"}],"rtt_ns":60000}]}],"return":[]})");
+  const auto lines = pathLines(paths, std::nullopt);
+  EXPECT_THAT(lines, Contains("  connection from port 40001  partial (silent), traced "
+                              "2026-11-21T03:12:09Z"));
+  EXPECT_THAT(lines, Contains("    leaf0 10.2.0.1 (24.0 us)"));
+  EXPECT_THAT(lines, Contains("  connection from port 40000  traced, traced 2026-11-21T03:02:00Z"));
+  EXPECT_THAT(lines, Contains("    10.2.0.1 > 10.2.0.9"));
+}
+
 }  // namespace
 }  // namespace pingloom::cli::path_report_test

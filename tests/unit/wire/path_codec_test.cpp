@@ -40,6 +40,16 @@ TEST(PathCodec, CarriesAPath) {
   EXPECT_EQ(path->state(), PathState::kPartial);
 }
 
+TEST(PathCodec, CarriesThePortOfATcpConnectionOnly) {
+  pingloom::TracedPath path = sample();
+  path.source_port = 49'200;
+  EXPECT_EQ(decode(encoded(path))->source_port, 0);
+  EXPECT_FALSE(decode(encoded(path))->one_connection);
+  path.one_connection = true;
+  EXPECT_EQ(decode(encoded(path))->source_port, 49'200);
+  EXPECT_TRUE(decode(encoded(path))->one_connection);
+}
+
 TEST(PathCodec, RefusesWhatNoAgentSends) {
   const auto refused = [](auto&& change) {
     TracedPath path = encoded(sample());
@@ -53,6 +63,7 @@ TEST(PathCodec, RefusesWhatNoAgentSends) {
   EXPECT_TRUE(refused([](TracedPath& path) { path.set_end(TracedPath::UNKNOWN); }));
   EXPECT_TRUE(refused([](TracedPath& path) { path.set_end(static_cast<TracedPath::End>(9)); }));
   EXPECT_TRUE(refused([](TracedPath& path) { path.set_destination_rtt_ns(~0ULL); }));
+  EXPECT_TRUE(refused([](TracedPath& path) { path.set_source_port(65'536); }));
   EXPECT_TRUE(refused([](TracedPath& path) {
     path.mutable_hops(0)->set_rtt_ns(static_cast<std::uint64_t>(kMinute) + 1);
   }));

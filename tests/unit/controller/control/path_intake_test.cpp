@@ -16,7 +16,8 @@ class PathIntakeTest : public testing::Test {
   PathIntakeTest() {
     plan_ = makeGridPlan(
         test::pinglistOf("  - { name: fabric, protocol: rdma, mesh: ['10.0.0.[1-3]'], paths: 2 }\n"
-                         "  - { name: one, protocol: rdma, mesh: ['10.0.0.[1-3]'] }\n"),
+                         "  - { name: one, protocol: rdma, mesh: ['10.0.0.[1-3]'] }\n"
+                         "  - { name: tcp, protocol: tcp, mesh: ['10.0.0.[1-3]'] }\n"),
         1);
     intake_.setPlan(plan_);
     agent_ =
@@ -25,12 +26,15 @@ class PathIntakeTest : public testing::Test {
 
   std::optional<std::string> take(const std::string& probe, const std::string& source,
                                   const std::string& destination, std::uint32_t path,
-                                  std::initializer_list<std::uint32_t> routers = {}) {
+                                  std::initializer_list<std::uint32_t> routers = {},
+                                  std::uint16_t connection_from = 0) {
     TracedPath traced;
     traced.probe = probe;
     traced.source = ip(source);
     traced.destination = ip(destination);
     traced.path = path;
+    traced.one_connection = connection_from != 0;
+    traced.source_port = connection_from;
     traced.end = PathEnd::kReached;
     traced.traced = now_.utc + kHour;  // an agent whose clock is ahead
     for (const std::uint32_t each : routers) {
@@ -78,6 +82,17 @@ TEST_F(PathIntakeTest, IgnoresFlowsThatThePlanDoesNotHave) {
   EXPECT_EQ(intake_.counters().ignored, 5U);
   EXPECT_FALSE(take("one", "10.0.0.1", "10.0.0.2", 0));
   EXPECT_EQ(intake_.counters().taken, 1U);
+}
+
+TEST_F(PathIntakeTest, TakesThePathOfAConnectionForTcpOnly) {
+  EXPECT_FALSE(take("one", "10.0.0.1", "10.0.0.2", 0, {1}, 40'000));
+  EXPECT_FALSE(take("tcp", "10.0.0.1", "10.0.0.2", 0, {1}));
+  EXPECT_EQ(intake_.counters().ignored, 2U);
+  EXPECT_FALSE(take("tcp", "10.0.0.1", "10.0.0.2", 0, {1}, 40'000));
+  now_.utc += kMinute;
+  EXPECT_FALSE(take("tcp", "10.0.0.1", "10.0.0.2", 0, {2}, 40'001));
+  EXPECT_EQ(intake_.counters().taken, 2U);
+  EXPECT_TRUE(intake_.takeChanges(now_.utc).empty()) << "another connection may take another path";
 }
 
 TEST_F(PathIntakeTest, RefusesAMalformedReport) {

@@ -82,6 +82,40 @@ TEST(PathBoard, KeepsTheWayOfAFlowThatStops) {
   EXPECT_TRUE(board.take(trace(40, {1, 9}, PathEnd::kSilent)).changed) << "another way";
 }
 
+TEST(PathBoard, AnotherConnectionTakesItsOwnPath) {
+  PathBoard board;
+  const auto connection = [](TracedPath traced, std::uint16_t port) {
+    traced.one_connection = true;
+    traced.source_port = port;
+    return traced;
+  };
+  board.take(connection(trace(10, {1, 2, 3}), 40'000));
+  const auto other = board.take(connection(trace(20, {1}, PathEnd::kSilent), 40'001));
+  EXPECT_FALSE(other.changed);
+  EXPECT_FALSE(other.known->broken) << "nobody knows where it goes on";
+  EXPECT_EQ(other.known->path.source_port, 40'001);
+  EXPECT_EQ(other.known->changes, 0U);
+  ASSERT_EQ(other.known->before.size(), 1U);
+  EXPECT_EQ(other.known->before[0].source_port, 40'000);
+  EXPECT_TRUE(board.take(connection(trace(30, {1, 4, 3}), 40'001)).changed) << "the same one moved";
+}
+
+TEST(PathBoard, NotesOtherConnectionsOnceAMinute) {
+  PathBoard board;
+  const auto take = [&](Nanos at, std::uint16_t port, std::uint32_t spine) {
+    TracedPath traced = trace(at, {1, spine, 3});
+    traced.one_connection = true;
+    traced.source_port = port;
+    board.take(std::move(traced));
+    return board.version();
+  };
+  const std::uint64_t first = take(100, 1, 2);
+  const std::uint64_t second = take(110, 2, 4);
+  EXPECT_GT(second, first);
+  EXPECT_EQ(take(120, 3, 2), second);
+  EXPECT_GT(take(200, 4, 4), second);
+}
+
 TEST(PathBoard, IgnoresWhatIsToldAgain) {
   PathBoard board;
   board.take(trace(10, {1, 2, 3}));

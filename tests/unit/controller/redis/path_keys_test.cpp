@@ -47,6 +47,19 @@ TEST(PathKeys, AChangeIsAnEvent) {
   EXPECT_EQ(changeOf(*same.known), "") << "the same path again";
 }
 
+TEST(PathKeys, AnotherConnectionIsNoChange) {
+  PathBoard board;
+  const auto change = [&](Nanos at, std::uint32_t spine, std::uint16_t port) {
+    TracedPath path = traced(at, spine);
+    path.one_connection = true;
+    path.source_port = port;
+    return changeOf(*board.take(std::move(path)).known);
+  };
+  EXPECT_EQ(change(kNow, 1, 40'000), "");
+  EXPECT_EQ(change(kNow + kMinute, 2, 40'001), "");
+  EXPECT_THAT(change(kNow + 2 * kMinute, 3, 40'001), HasSubstr("leaf0 10.2.0.3 ?")) << "it moved";
+}
+
 TEST(PathKeys, AnEarlyEndIsNoChange) {
   PathBoard board;
   board.take(traced(kNow, 1));

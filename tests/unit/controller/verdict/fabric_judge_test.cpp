@@ -176,6 +176,16 @@ TEST_F(FabricJudgeTest, AWellFabricHasNoCulprit) {
   EXPECT_THAT(report_.explained, IsEmpty());
 }
 
+TEST_F(FabricJudgeTest, LeavesOutPathsOfWhichEachIsThatOfOneConnection) {
+  for (auto& known : evidence_.paths) {
+    auto made = std::make_shared<KnownPath>(*known);
+    made->path.one_connection = true;
+    known = made;
+  }
+  EXPECT_THAT(culprits(link(0, 1, false, 0.3)), IsEmpty());
+  EXPECT_EQ(report_.flows, 0U);
+}
+
 TEST_F(FabricJudgeTest, NamesALinkAndItsDirection) {
   EXPECT_THAT(culprits(link(0, 1, false, 0.3)), ElementsAre("link spine1 -> leaf0"));
   const Finding& finding = report_.findings[0];

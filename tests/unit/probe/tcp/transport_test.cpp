@@ -9,6 +9,7 @@
 #include <map>
 
 #include "common/fd.h"
+#include "probe/path_queue.h"
 #include "unit/eventually.h"
 
 namespace pingloom::probe::tcp::transport_test {
@@ -192,6 +193,34 @@ TEST_F(TcpTransportTest, ABurstIsAnsweredAndInNoWindow) {
   transport->endBurst();
   transport->flush();
   for (const ClosedWindow& window : queue.takeAll()) EXPECT_LE(window.pairs.at(0).sent, 1U);
+}
+
+TEST_F(TcpTransportTest, TracesAConnectionOfEachPair) {
+  PathQueue paths;
+  context.paths = &paths;
+  // Host 2 answers, and host 3 refuses, which is an answer too.
+  transport->setWork({{assignmentOf("mesh", {host(1), host(2), host(3)})}, nullptr});
+  std::map<IpAddress, TracedPath> traced;
+  ASSERT_TRUE(test::eventually([&] {
+    for (TracedPath& path : paths.takeAll()) {
+      const IpAddress destination = path.destination;
+      EXPECT_TRUE(traced.emplace(destination, std::move(path)).second);
+    }
+    return traced.size() == 2;
+  }));
+  for (const IpAddress& destination : {host(2), host(3)}) {
+    const TracedPath& path = traced.at(destination);
+    EXPECT_EQ(path.probe, "mesh");
+    EXPECT_EQ(path.source, host(1));
+    EXPECT_EQ(path.end, PathEnd::kReached);
+    EXPECT_TRUE(path.hops.empty()) << "there is no router";
+    EXPECT_GT(path.destination_rtt, 0);
+    EXPECT_TRUE(path.one_connection);
+    EXPECT_NE(path.source_port, 0);
+    EXPECT_EQ(path.destination_port, context.port);
+  }
+  transport->setWork({{}, nullptr});
+  context.paths = nullptr;
 }
 
 }  // namespace
