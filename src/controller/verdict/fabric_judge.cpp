@@ -1,7 +1,6 @@
 #include "controller/verdict/fabric_judge.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -20,19 +19,6 @@ using localise::Observation;
 constexpr double kScatter = 3;
 // A delay from here on is a component's however they scatter, because another fault may be why.
 constexpr double kBeyondScatter = 50'000;  // nanoseconds
-
-// The routers that a flow and its answers pass, as one number.
-std::uint64_t routeOf(const TracedPath& path, const TracedPath* back) {
-  std::string routers = path.probe;
-  for (const TracedPath* each : {&path, back}) {
-    if (each == nullptr) continue;
-    for (const PathHop& hop : each->hops) {
-      routers += '|';
-      if (hop.isKnown()) routers += hop.router.text();
-    }
-  }
-  return std::hash<std::string>{}(routers);
-}
 
 // The part of the samples that are slow in flows that are not slow as a whole.
 double usualShare(const std::vector<Observation>& observations) {
@@ -96,10 +82,10 @@ void FabricJudge::build(const Evidence& evidence) {
     if (path.one_connection) continue;  // a row is about many connections, which take many paths
     const auto probe = probes.find(path.probe);
     if (probe == probes.end()) continue;
-    ways[{probe->second, path.source, path.destination, path.path}].traced = &path;
+    ways[{probe->second, path.source, path.destination, path.path}].known = known.get();
   }
   for (auto at = ways.begin(); at != ways.end();) {
-    const auto id = fabric_.addPath(nodesOf(*at->second.traced));
+    const auto id = fabric_.addPath(nodesOf(at->second.known->path));
     at->second.id = id.value_or(0);
     at = id ? std::next(at) : ways.erase(at);
   }
@@ -107,8 +93,10 @@ void FabricJudge::build(const Evidence& evidence) {
     std::optional<Flow> flow = flowOf(key, ways);
     if (!flow) continue;
     const auto known = memories.find(key);
-    if (known != memories.end() && known->second.route == flow->memory.route) {
+    if (known != memories.end() && known->second.route.maySame(flow->memory.route)) {
+      const Route route = flow->memory.route;
       flow->memory = known->second;
+      if (route.back_since != 0) flow->memory.route = route;
     }
     flows_.push_back(*flow);
   }
@@ -123,17 +111,17 @@ std::optional<FabricJudge::Flow> FabricJudge::flowOf(const FlowKey& key, const W
   if (!from || !to) return std::nullopt;
   const Way& there = ways.at(key);
   const auto back = ways.find({probe, destination, source, number});
-  const TracedPath* return_path = back == ways.end() ? nullptr : back->second.traced;
-  const auto over = return_path == nullptr
-                        ? fabric_.addPath(nodesOf(*there.traced))
-                        : fabric_.addRoundTrip(nodesOf(*there.traced), nodesOf(*return_path));
+  const KnownPath* return_path = back == ways.end() ? nullptr : back->second.known;
+  const auto over = return_path == nullptr ? fabric_.addPath(nodesOf(there.known->path))
+                                           : fabric_.addRoundTrip(nodesOf(there.known->path),
+                                                                  nodesOf(return_path->path));
   if (!over) return std::nullopt;
   Flow flow{probe, *from, *to, number, there.id, std::nullopt, *over, std::nullopt, {}};
   if (return_path != nullptr) flow.back = back->second.id;
   const auto reverse_from = indexOf(grid.sources, destination);
   const auto reverse_to = indexOf(grid.destinations, source);
   if (reverse_from && reverse_to) flow.reverse = {*reverse_from, *reverse_to};
-  flow.memory.route = routeOf(*there.traced, return_path);
+  flow.memory.route = {there.known->since_utc, return_path == nullptr ? 0 : return_path->since_utc};
   return flow;
 }
 

@@ -51,9 +51,19 @@ class FabricJudge {
   FabricReport judge(const Evidence& evidence);
 
  private:
+  // Since when the paths of a flow are what they are. A router that begins to answer to traces
+  // makes no other path (PathBoard), so what is usual for the flow is not learned anew then.
+  struct Route {
+    Nanos there_since = 0;
+    Nanos back_since = 0;  // 0: the way back is not known
+    bool maySame(const Route& other) const {
+      return there_since == other.there_since &&
+             (back_since == other.back_since || back_since == 0 || other.back_since == 0);
+    }
+  };
   // What is remembered of a flow as long as it takes the same route.
   struct Memory {
-    std::uint64_t route = 0;  // a hash of the hops in both directions
+    Route route;
     FlowBaseline baseline;
     RecentCounts recent;
   };
@@ -76,7 +86,7 @@ class FabricJudge {
   using FlowKey = std::tuple<std::uint32_t, IpAddress, IpAddress, std::uint32_t>;
   // What is known of one direction of a flow.
   struct Way {
-    const TracedPath* traced = nullptr;
+    const KnownPath* known = nullptr;
     localise::PathId id = 0;
   };
   using Ways = std::map<FlowKey, Way>;

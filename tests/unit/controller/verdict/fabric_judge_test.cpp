@@ -61,6 +61,7 @@ class FabricJudgeTest : public testing::Test {
 
   void trace(std::uint32_t from, std::uint32_t to, std::uint32_t path) {
     auto known = std::make_shared<KnownPath>();
+    known->since_utc = (1 + turn_) * kSecond;
     TracedPath& traced = known->path;
     traced.probe = "fabric";
     traced.source = host(from);
@@ -441,6 +442,25 @@ TEST_F(FabricJudgeTest, NamesALinkThatDelays) {
   EXPECT_THAT(report_.explained, IsEmpty());
   EXPECT_THAT(report_.explained_delay, testing::Not(IsEmpty()));
   EXPECT_THAT(slowCulprits([](auto, auto, auto) { return 0; }), IsEmpty());
+}
+
+// The trace of every other flow had no answer from the first router, and has it now.
+TEST_F(FabricJudgeTest, RemembersWhatIsUsualWhenARouterBeginsToAnswer) {
+  for (std::size_t i = 0; i < evidence_.paths.size(); i += 2) {
+    auto partial = std::make_shared<KnownPath>(*evidence_.paths[i]);
+    partial->path.hops[0] = {};
+    evidence_.paths[i] = partial;
+  }
+  draw();
+  learn();
+  evidence_.paths.clear();
+  traceAll();
+  draw();
+  const Loss on_link = link(0, 1, false, 1);
+  EXPECT_THAT(slowCulprits([&](auto from, auto to, auto path) {
+                return on_link(from, to, path) > 0 ? 310'000 : 0;
+              }),
+              ElementsAre("link spine1 -> leaf0"));
 }
 
 TEST_F(FabricJudgeTest, NamesASwitchThatDelays) {
