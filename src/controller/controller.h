@@ -147,6 +147,7 @@ class Controller {
   std::uint64_t generation_ = 0;
   Nanos started_utc_ = 0;
   Nanos events_due_mono_ = 0;
+  Nanos covers_due_mono_ = 0;  // when the other controllers are told the pairs for links again
   Nanos publish_due_mono_ = 0;
   Nanos hosts_due_mono_ = 0;
   bool hosts_changed_ = false;

@@ -89,20 +89,22 @@ std::shared_ptr<const pinglist::Pinglist> Controller::expanded(Instant now) {
       std::make_shared<const pinglist::Pinglist>(std::move(made.pinglist)));
 }
 
+// Each controller gives its own agents the pairs, so all of them need what the leader has chosen.
+// They tell it again each minute, because one that does not know a host yet leaves out its pairs.
 void Controller::coverLinks(Instant now) {
   auto chosen = verdicts_.takeChosen();
-  // An agent of another controller gets its plan there.
-  for (CoverPairs& each : chosen) {
-    std::erase_if(each.pairs, [&](const auto& pair) { return registry_.isElsewhere(pair.first); });
+  if (others_ != nullptr) {
+    std::ranges::move(others_->takeCovers(), std::back_inserter(chosen));
   }
-  std::erase_if(chosen, [](const CoverPairs& each) { return each.pairs.empty(); });
-  if (chosen.empty() || written_ == nullptr) return;
-  if (!cover_pairs_->add(chosen, *grid_.plan().pinglist)) return;
-  use(expanded(now), now);
-  for (const CoverPairs& each : chosen) {
-    log::info("{}: {} more pairs are probed, for links that too few flows cross", each.probe,
-              each.pairs.size());
+  if (written_ == nullptr) return;
+  const std::size_t added = cover_pairs_->add(chosen, *grid_.plan().pinglist);
+  if (added > 0) {
+    use(expanded(now), now);
+    log::info("{} more pairs are probed, for links that too few flows cross", added);
   }
+  if (!feed_ || (added == 0 && now.mono < covers_due_mono_)) return;
+  covers_due_mono_ = now.mono + kMinute;
+  feed_->covers(cover_pairs_->all(), now);
 }
 
 // The grid has another plan.

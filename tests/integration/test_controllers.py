@@ -322,6 +322,39 @@ class SharedHistory(unittest.TestCase):
         self.assertEqual(about(other, slow), incident, "the same incident goes on")
         self.assertEqual([host["host"] for host in other.get("/api/v1/hosts").json()["hosts"] if not host["alive"]], [])
 
+    def test_pairs_for_links_reach_agents_of_all(self):
+        mesh = self.mesh(4)
+        hosts = "".join(f"  h{index}: {{ address: {address}, rack: r{index // 2} }}\n"
+                        for index, address in enumerate(mesh.addresses))
+        mesh.write_pinglist("version: 1\ndefaults: { interval: 100ms, timeout: 300ms, window: 1s }\n"
+                            f"hosts:\n{hosts}probes:\n  - name: udp\n    protocol: udp\n    mesh: [h0, h1, h2, h3]\n"
+                            "    plan: { full: rack, across: { targets: 1, cover: 1 } }\n")
+        planned = json.loads(mesh.cli("plan", str(mesh.pinglist_path), "--host", "h0", "--json").stdout)
+        probed = {destination for probe in planned["probes"] for destination in probe["destinations"]}
+        pair = (mesh.addresses[0], next(each for each in mesh.addresses[2:] if each not in probed))
+
+        def one_knows(controllers):
+            """The home of host-0 is the other one."""
+            folder = mesh.directory / "b"
+            folder.mkdir(mode=0o700)
+            (folder / "cover").write_text(json.dumps({"probes": [{"probe": "udp", "inputs": "1 1 1 rack", "pairs": [pair]}]}))
+
+        both = self.controllers(mesh, "a", "b", homes={"host-0": "a"}, prepare=one_knows)
+        for index in range(4):
+            mesh.agent_options[index] = {"controller": "[" + ", ".join(one.address for one in both) + "]"}
+            mesh.start_agent(index)
+
+        def state(one):
+            grid = one.get("/api/v1/grid?probe=udp&metric=network_p50").json()
+            return grid["states"][grid["sources"].index(pair[0])][grid["destinations"].index(pair[1])]
+        eventually(lambda: [state(one) for one in both] == ["ok", "ok"], 60, "the pair is probed, and both show it")
+        self.assertEqual([host["host"] for host in self.own(both[0]) if host["host"] == "host-0"], ["host-0"])
+        # It stays when the one that knew it first has gone.
+        both[1].process.kill()
+        eventually(lambda: both[0].role() == "leader" and state(both[0]) == "ok", 40, "the pair is still probed")
+        self.assertIn(list(pair), [known for probe in json.loads((mesh.directory / "a/cover").read_text())["probes"]
+                                   for known in probe["pairs"]])
+
     def test_what_does_not_fit_is_refused_by_name(self):
         mesh = self.mesh(2)
         first = self.controllers(mesh, "a")[0]

@@ -30,21 +30,36 @@ std::string inputsOf(const pinglist::Pinglist& list, const plan::ProbeSpec& spec
 
 CoverPairsFile::CoverPairsFile(std::filesystem::path file) : file_(std::move(file)) { load(); }
 
-bool CoverPairsFile::add(const std::vector<CoverPairs>& chosen,
-                         const pinglist::Pinglist& pinglist) {
-  bool is_new = false;
+std::size_t CoverPairsFile::add(const std::vector<CoverPairs>& chosen,
+                                const pinglist::Pinglist& pinglist) {
+  std::size_t added = 0;
   for (const CoverPairs& each : chosen) {
     const plan::ProbeSpec* spec = sampledProbe(pinglist, each.probe);
     if (spec == nullptr) continue;
-    OfProbe& known = probes_[each.probe];
-    known.inputs = inputsOf(pinglist, *spec);
+    const std::string inputs = inputsOf(pinglist, *spec);
+    if (!each.inputs.empty() && each.inputs != inputs) continue;
+    // A pair of a host that is no member here would be forgotten again at once.
+    const plan::AddressList& members = pinglist.plan.list(spec->destinations);
     for (const auto& pair : each.pairs) {
+      if (!plan::contains(members, pair.first) || !plan::contains(members, pair.second)) continue;
+      OfProbe& known = probes_[each.probe];
       if (known.pairs.size() >= plan::kMaxExtraPairs) break;
-      is_new = known.pairs.insert(pair).second || is_new;
+      known.inputs = inputs;
+      added += known.pairs.insert(pair).second ? 1 : 0;
     }
   }
-  if (is_new) save();
-  return is_new;
+  if (added > 0) save();
+  return added;
+}
+
+std::vector<CoverPairs> CoverPairsFile::all() const {
+  std::vector<CoverPairs> made;
+  for (const auto& [name, known] : probes_) {
+    if (!known.pairs.empty()) {
+      made.push_back({name, {known.pairs.begin(), known.pairs.end()}, known.inputs});
+    }
+  }
+  return made;
 }
 
 std::shared_ptr<const pinglist::Pinglist> CoverPairsFile::applied(

@@ -23,8 +23,11 @@ class CoverPairsFile {
   // Reads the file, if there is one. What is damaged is logged, and then there are no pairs.
   explicit CoverPairsFile(std::filesystem::path file);
 
-  // Takes over what was chosen for probes of this pinglist. Returns whether something is new.
-  bool add(const std::vector<CoverPairs>& chosen, const pinglist::Pinglist& pinglist);
+  // Takes over what was chosen for probes of this pinglist, here or by another controller. What
+  // belongs to another sample is left out. Returns how many pairs are new.
+  std::size_t add(const std::vector<CoverPairs>& chosen, const pinglist::Pinglist& pinglist);
+  // All pairs, with the samples that they belong to.
+  std::vector<CoverPairs> all() const;
   // Returns the pinglist with the pairs in its plan; the same one where there are none. Forgets
   // pairs that do not fit to it any more.
   std::shared_ptr<const pinglist::Pinglist> applied(

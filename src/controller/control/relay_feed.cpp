@@ -4,6 +4,7 @@
 
 #include "common/log.h"
 #include "controller/model/collector_codec.h"
+#include "controller/model/cover_codec.h"
 #include "plan/endpoint_codec.h"
 #include "wire/control_protocol.h"
 #include "wire/nic_counter_codec.h"
@@ -181,6 +182,7 @@ void RelayFeed::tellAll(Follower& follower) {
     follower.max_waiting += piece->size();
     give(follower, std::move(piece));
   }
+  giveCovers(follower);
 }
 
 void RelayFeed::registered(Agent& agent, bool fresh, Instant now) {
@@ -211,6 +213,22 @@ void RelayFeed::paths(const Agent& agent, const wire::PathReport& report, Instan
     *relay->mutable_paths() = report;
     gathered_bytes_ += relay->ByteSizeLong();
   }
+}
+
+void RelayFeed::covers(const std::vector<CoverPairs>& covers, Instant now) {
+  covers_.clear();
+  for (const CoverPairs& cover : covers) {
+    wire::ControllerMessage message;
+    encode(cover, *message.mutable_relays()->mutable_cover());
+    covers_.push_back(std::make_shared<const std::string>(message.SerializeAsString()));
+  }
+  if (covers_.empty() || followers_.empty()) return;
+  for (auto& [name, follower] : followers_) giveCovers(follower);
+  flushAll(now);
+}
+
+void RelayFeed::giveCovers(Follower& follower) {
+  for (const Piece& cover : covers_) give(follower, cover);
 }
 
 void RelayFeed::moved(const Agent& agent, const std::string& controller, Instant now) {

@@ -21,6 +21,7 @@
 #include "control.pb.h"
 #include "controller/control/registry.h"
 #include "controller/model/board.h"
+#include "controller/model/fabric_cover.h"
 #include "net/zmq_router.h"
 
 namespace pingloom::controller {
@@ -58,6 +59,8 @@ class RelayFeed {
   // `shown` is what the grid shows of it.
   void batch(const Agent& agent, wire::RelayedBatch&& shown, Instant now);
   void paths(const Agent& agent, const wire::PathReport& report, Instant now);
+  // All pairs that are probed here for links; whoever begins later is told them too.
+  void covers(const std::vector<CoverPairs>& covers, Instant now);
   // The agent was sent to this other controller.
   void moved(const Agent& agent, const std::string& controller, Instant now);
   // Takes the result of Registry::takeChanged(), and tells which agents are gone or back.
@@ -83,6 +86,7 @@ class RelayFeed {
   };
 
   wire::Relay* add(const std::string& host, Instant now);
+  void giveCovers(Follower& follower);
   void encodeGathered();
   void tellAll(Follower& follower);
   void give(Follower& follower, Piece piece);
@@ -94,6 +98,7 @@ class RelayFeed {
   const Board& board_;
   const std::size_t max_waiting_;
   std::map<std::string, Follower> followers_;  // by name
+  std::vector<Piece> covers_;                  // what covers() was given the last time
   wire::ControllerMessage gathered_;
   std::size_t gathered_bytes_ = 0;
   Nanos gathered_mono_ = kNever;  // when it is sent

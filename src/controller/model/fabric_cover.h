@@ -38,6 +38,8 @@ struct FabricCover {
 struct CoverPairs {
   std::string probe;
   std::vector<std::pair<IpAddress, IpAddress>> pairs;  // source, destination
+  // What the pinglist says of the sample that they belong to; empty: it is in force here.
+  std::string inputs = {};
 };
 
 }  // namespace pingloom::controller

@@ -8,6 +8,7 @@
 #include "common/address.h"
 #include "common/log.h"
 #include "controller/model/collector_codec.h"
+#include "controller/model/cover_codec.h"
 #include "wire/control_protocol.h"
 
 namespace pingloom::controller {
@@ -205,6 +206,7 @@ void OtherControllers::takeFrame(const std::string& name, Link& link, Instant no
   if (message_.relays().from_start()) link.takes_bursts = message_.relays().takes_bursts();
   if (!intake_.take(name, message_.relays(), now)) link.missed = true;
   takeCollectors(name, link, now);
+  if (auto cover = coverOf(message_.relays())) covers_.push_back(std::move(*cover));
   if (!message_.relays().complete()) return;
   link.told_session = link.session;
   if (std::exchange(link.heard, true)) return;

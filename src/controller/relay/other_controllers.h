@@ -18,6 +18,7 @@
 #include "common/fd.h"
 #include "controller/control/homes.h"
 #include "controller/model/board.h"
+#include "controller/model/fabric_cover.h"
 #include "controller/relay/relay_intake.h"
 #include "net/zmq_dealer.h"
 
@@ -50,6 +51,8 @@ class OtherControllers {
   // Sends an order of a burst to another controller. Returns false if that one is not heard or
   // knows no such orders.
   bool order(const std::string& name, const wire::AgentMessage& burst);
+  // The pairs for links that others have told since the last call.
+  std::vector<CoverPairs> takeCovers() { return std::exchange(covers_, {}); }
   int descriptor() const { return readable_.get(); }
   void run(Instant now);
   // CLOCK_MONOTONIC
@@ -95,6 +98,7 @@ class OtherControllers {
   std::map<std::string, Link> links_;
   std::shared_ptr<const ClusterStatus> refreshed_;  // the members that links_ are of
   std::int64_t session_ = 0;                        // this controller's
+  std::vector<CoverPairs> covers_;                  // told by others, until they are taken
   Nanos follow_due_mono_ = 0;
   Nanos ran_mono_ = 0;     // the last turn
   Nanos lapsed_mono_ = 0;  // until when nobody listened, the last time

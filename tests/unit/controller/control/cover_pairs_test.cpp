@@ -49,10 +49,10 @@ TEST_F(CoverPairsTest, PutsWhatWasChosenIntoThePlan) {
   const auto list = racks("targets: 1");
   CoverPairsFile pairs(file_);
   EXPECT_EQ(pairs.applied(list), list) << "there is nothing to add";
-  EXPECT_TRUE(pairs.add({chosen({two_})}, *list));
-  EXPECT_FALSE(pairs.add({chosen({two_})}, *list));
-  EXPECT_TRUE(pairs.add({chosen({one_})}, *list));
-  EXPECT_FALSE(pairs.add({{"other", {one_}}}, *list));
+  EXPECT_EQ(pairs.add({chosen({two_})}, *list), 1U);
+  EXPECT_EQ(pairs.add({chosen({two_})}, *list), 0U);
+  EXPECT_EQ(pairs.add({chosen({one_, two_})}, *list), 1U);
+  EXPECT_EQ(pairs.add({{"other", {one_}}}, *list), 0U);
   EXPECT_THAT(extra(pairs.applied(list)), ElementsAre(one_, two_));
   EXPECT_THAT(extra(list), IsEmpty());
 }
@@ -81,6 +81,21 @@ TEST_F(CoverPairsTest, AHostThatLeavesTakesItsPairsAlong) {
   pairs.add({chosen({one_, two_})}, *racks("targets: 1"));
   EXPECT_THAT(extra(pairs.applied(racks("targets: 1", 5))), ElementsAre(two_));
   EXPECT_THAT(extra(CoverPairsFile(file_).applied(racks("targets: 1"))), ElementsAre(two_));
+}
+
+TEST_F(CoverPairsTest, TakesWhatOthersHaveChosenForTheSameSample) {
+  CoverPairsFile pairs(file_);
+  pairs.add({chosen({one_})}, *racks("targets: 1"));
+  const std::vector<CoverPairs> told = pairs.all();
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_THAT(told[0].pairs, ElementsAre(one_));
+  CoverPairsFile same(folder_ / "same");
+  EXPECT_EQ(same.add(told, *racks("targets: 2")), 0U) << "another sample";
+  EXPECT_EQ(same.add(told, *racks("targets: 1", 5)), 0U) << "10.0.0.6 is no member there yet";
+  EXPECT_TRUE(same.all().empty());
+  EXPECT_EQ(same.add(told, *racks("targets: 1")), 1U);
+  EXPECT_EQ(same.add(told, *racks("targets: 1")), 0U);
+  EXPECT_THAT(extra(same.applied(racks("targets: 1"))), ElementsAre(one_));
 }
 
 TEST_F(CoverPairsTest, ADamagedFileHasNoPairs) {

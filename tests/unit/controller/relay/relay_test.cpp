@@ -2,10 +2,13 @@
 // test's own.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 
 #include "controller/control/presence_log.h"
+#include "controller/model/cover_codec.h"
 #include "unit/controller/relay/relay_fixture.h"
 #include "unit/controller/same_shown_row.h"
 #include "wire/path_codec.h"
@@ -370,6 +373,45 @@ TEST_F(RelayTest, CollectorsAreTold) {
   EXPECT_TRUE(collectors.same_machine) << "the other one is on loopback";
   EXPECT_GT(now_.mono, first);
   EXPECT_EQ(told(now_.mono).list.size(), 1U);  // each further registration
+}
+
+TEST_F(RelayTest, PairsForLinksAreTold) {
+  const std::pair first{ip("10.0.0.1"), ip("10.0.0.2")};
+  const std::pair second{ip("10.0.0.2"), ip("10.0.0.3")};
+  std::vector<CoverPairs> told;
+  const auto comes_with = [&](std::size_t pairs) {
+    return comes([&] {
+      std::ranges::move(others_->takeCovers(), std::back_inserter(told));
+      return !told.empty() && told.back().pairs.size() == pairs;
+    });
+  };
+  feed_.covers({{"udp", {first}, "1 1 3 rack"}}, now_);
+  ASSERT_TRUE(comes_with(1)) << "who begins later is told, too";
+  EXPECT_EQ(told.back().probe, "udp");
+  EXPECT_EQ(told.back().inputs, "1 1 3 rack");
+  EXPECT_EQ(told.back().pairs[0], first);
+  feed_.covers({{"udp", {first, second}, "1 1 3 rack"}}, now_);
+  ASSERT_TRUE(comes_with(2));
+  EXPECT_EQ(told.back().pairs[1], second);
+}
+
+TEST(CoverCodec, LeavesOutWhatIsMalformed) {
+  wire::Relays told;
+  EXPECT_FALSE(coverOf(told));
+  wire::RelayedCover& cover = *told.mutable_cover();
+  cover.set_probe("m");
+  EXPECT_FALSE(coverOf(told)) << "it says not for which sample";
+  cover.set_inputs("1 1 3 rack");
+  const std::string good = ip("10.0.0.1").wire();
+  for (const std::string& odd : {std::string("abc"), std::string(), ip("fd00::1").wire()}) {
+    cover.add_addresses(good);
+    cover.add_addresses(odd);
+  }
+  cover.add_addresses(good);  // without a destination
+  EXPECT_TRUE(coverOf(told)->pairs.empty());
+  cover.clear_addresses();
+  for (std::size_t i = 0; i < 2 * plan::kMaxExtraPairs + 10; ++i) cover.add_addresses(good);
+  EXPECT_EQ(coverOf(told)->pairs.size(), plan::kMaxExtraPairs);
 }
 
 TEST_F(RelayTest, OneThatIsTooSlowBeginsAgain) {
