@@ -13,6 +13,7 @@
 #include "cli/service_api.h"
 #include "cli/site_options.h"
 #include "cli/top_source.h"
+#include "common/address.h"
 #include "common/json_text.h"
 #include "common/program.h"
 #include "http/url.h"
@@ -30,10 +31,12 @@ constexpr std::size_t kMaxChanges = 20;
 // The address that a name or an address of the controller's hosts stands for. Names are those of
 // the pinglist, as /api/v1/grid lists them.
 std::optional<std::string> addressIn(const Json& grid, const char* which, const std::string& word) {
+  const auto parsed = IpAddress::parse(word);  // which may be written in another form
+  const std::string address = parsed ? parsed->text() : word;
   const Json& addresses = listAt(grid, (std::string("/") + which + "s").c_str());
   const Json& names = listAt(grid, (std::string("/") + which + "_names").c_str());
   for (std::size_t i = 0; i < addresses.size() && i < names.size(); ++i) {
-    if (addresses[i] == word || names[i] == word) return addresses[i].get<std::string>();
+    if (addresses[i] == address || names[i] == word) return addresses[i].get<std::string>();
   }
   return std::nullopt;
 }

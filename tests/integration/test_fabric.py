@@ -52,6 +52,8 @@ class OverAFabric(unittest.TestCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertEqual([json.loads(line)["destination"] for line in answer.stdout.splitlines()],
                          ["fd77::3"])
+        words = ("path", "fd77:0::1", "FD77::3", "--probe", "tcp", "--url", mesh.url)
+        eventually(lambda: "connection from port" in mesh.cli(*words).stdout, 40, "a connection is traced and shown")
         ping = mesh.cli("ping", "udp", "fd77::2", "--port", str(mesh.port), "-c", "3", "-i", "50ms")
         self.assertEqual(ping.returncode, 0, ping.stdout + ping.stderr)
         # A host that is gone: its agent is known, so it is no loss.
