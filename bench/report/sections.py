@@ -157,7 +157,7 @@ SECTIONS = [
             limit_of=figure("limit: bare ZeroMQ with the same frames"),
             goals={"controller's resident memory": "<= 1200", "controller killed and restarted: up after": "<= 5000",
                    "saved pinglist to the last agent's plan": "< 1000"}),
-    Section("fleet_steady", f"{BIN}/fleet_steady", "--seconds 60", 900, full="--seconds 300",
+    Section("fleet_steady", f"{BIN}/fleet_steady", "--seconds 60", 1200, full="--seconds 600",
             targets=("fleet_steady", "pingloom-controller"), needs=(program("redis-server"),),
             limit_of=figure("limit: bare ZeroMQ with the same frames"),
             goals={"committed over the whole time": ">= 499500", "windows of all agents that wait to be rolled up at the end": "<= 6"}),
