@@ -1,12 +1,13 @@
 // Tells the other controllers of the same history what the agents of this one say: registrations,
-// heartbeats, batches, traced paths, and that they are gone (docs/scale.md). A controller follows
-// by a Follow message each second. It first gets all that is known, then everything in order. The
-// answer to each further Follow has the collectors that have registered here. What
-// one cannot take in time waits here; if too much waits, it starts from the beginning again. The
-// control thread; the owner calls runDue() at nextDue(). Bounds: kMaxFollowers followers,
-// kMaxWaiting bytes for each (which all share as far as they are the same), and kPieceBytes and one
-// relay that are not encoded yet. A batch that is told takes at most about three times the bytes
-// that its agent sent (relayed_rows.h), so a piece with it fits into a follower's message.
+// heartbeats, batches, traced paths, and that they are gone (docs/scale.md), and which pairs are
+// probed for links. A controller follows by a Follow message each second. It first gets all that is
+// known, then everything in order. The answer to each further Follow has the collectors that have
+// registered here. What one cannot take in time waits here; if too much waits, it starts from the
+// beginning again. The control thread; the owner calls runDue() at nextDue(). Bounds: kMaxFollowers
+// followers, kMaxWaiting bytes for each (which all share as far as they are the same), kPieceBytes
+// and one relay that are not encoded yet, and the pairs that are probed for links. A batch that is
+// told takes at most about three times the bytes that its agent sent (relayed_rows.h), so a piece
+// with it fits into a follower's message.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,10 @@
 // Follows the other controllers that share the history: holds a connection to the control port of
 // each that has a session, asks it at once and then each second to tell what its agents say, and
-// passes that on to the intake, and what it says about collectors to the board. It has no thread:
-// the owner calls run() when descriptor() is readable and at nextDue(). Where keys are in use, all
-// controllers need the same one (docs/scale.md). The control thread. Bounds: kMaxOthers
-// connections, and those of net::ZmqDealer for each.
+// passes that on to the intake, and what it says about collectors to the board. What it says about
+// pairs for links waits for takeCovers(). It has no thread: the owner calls run() when descriptor()
+// is readable and at nextDue(). Where keys are in use, all controllers need the same one
+// (docs/scale.md). The control thread. Bounds: kMaxOthers connections, and those of net::ZmqDealer
+// for each.
 #pragma once
 
 #include <algorithm>

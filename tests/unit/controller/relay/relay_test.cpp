@@ -8,7 +8,6 @@
 #include <map>
 
 #include "controller/control/presence_log.h"
-#include "controller/model/cover_codec.h"
 #include "unit/controller/relay/relay_fixture.h"
 #include "unit/controller/same_shown_row.h"
 #include "wire/path_codec.h"
@@ -393,25 +392,6 @@ TEST_F(RelayTest, PairsForLinksAreTold) {
   feed_.covers({{"udp", {first, second}, "1 1 3 rack"}}, now_);
   ASSERT_TRUE(comes_with(2));
   EXPECT_EQ(told.back().pairs[1], second);
-}
-
-TEST(CoverCodec, LeavesOutWhatIsMalformed) {
-  wire::Relays told;
-  EXPECT_FALSE(coverOf(told));
-  wire::RelayedCover& cover = *told.mutable_cover();
-  cover.set_probe("m");
-  EXPECT_FALSE(coverOf(told)) << "it says not for which sample";
-  cover.set_inputs("1 1 3 rack");
-  const std::string good = ip("10.0.0.1").wire();
-  for (const std::string& odd : {std::string("abc"), std::string(), ip("fd00::1").wire()}) {
-    cover.add_addresses(good);
-    cover.add_addresses(odd);
-  }
-  cover.add_addresses(good);  // without a destination
-  EXPECT_TRUE(coverOf(told)->pairs.empty());
-  cover.clear_addresses();
-  for (std::size_t i = 0; i < 2 * plan::kMaxExtraPairs + 10; ++i) cover.add_addresses(good);
-  EXPECT_EQ(coverOf(told)->pairs.size(), plan::kMaxExtraPairs);
 }
 
 TEST_F(RelayTest, OneThatIsTooSlowBeginsAgain) {
