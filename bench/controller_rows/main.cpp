@@ -55,7 +55,8 @@ Status waitVisible(const Scene& scene, const Shape& shape, std::uint64_t last_wi
   return makeError(sourceOf(agent).text(), visible.error().text() + " (" + expected + ")");
 }
 
-Status measureLimits(const Shape& shape, Figures& figures) {
+// Returns how many rows Redis alone takes in a second.
+Result<double> measureLimits(const Shape& shape, Figures& figures) {
   const auto redis = redisAlone(shape);
   if (!redis) return tl::unexpected(redis.error());
   const auto zeromq = zeromqAlone(shape);
@@ -66,10 +67,12 @@ Status measureLimits(const Shape& shape, Figures& figures) {
   figures.add("limit: ZeroMQ alone", "rows/s", zeromq->rows_per_second);
   figures.add("limit: ZeroMQ alone, CPU of sender and receiver", "s per million rows",
               zeromq->cpu_seconds_per_million_rows);
-  return {};
+  return redis->rows_per_second;
 }
 
-Status measure(const std::string& controller, const Shape& shape, double rate, Figures& figures) {
+// `rate`: rows per second that are offered; 0: as many as are taken.
+Status measure(const std::string& controller, const Shape& shape, double rate, double redis_alone,
+               Figures& figures) {
   auto scene = Scene::start(controller, shape);
   if (!scene) return tl::unexpected(scene.error());
   auto fleet = Fleet::connect((*scene)->control(), shape);
@@ -91,6 +94,10 @@ Status measure(const std::string& controller, const Shape& shape, double rate, F
                         static_cast<double>(shape.pairs());
   figures.add("committed", "rows/s", rows / toSeconds(committed));
   figures.add("visible in Redis", "rows/s", rows / toSeconds(visible));
+  if (rate == 0) {
+    figures.add("visible in Redis, of what Redis alone takes", "",
+                rows / toSeconds(visible) / redis_alone);
+  }
   figures.add("share of all windows that Redis was given", "%",
               100 * static_cast<double>((*scene)->hsetCommands()) * shape.destinations / rows);
   figures.add("history", "bytes per row", static_cast<double>((*scene)->historyBytes()) / rows);
@@ -135,8 +142,9 @@ int main(int argc, char** argv) {
       static_cast<unsigned long long>(shape.rows()), kSamplesPerPart);
   Figures figures;
   for (std::uint32_t i = 0; i < runs; ++i) {
-    auto status = measureLimits(shape, figures);
-    if (status) status = measure(controller, shape, rate, figures);
+    const auto redis_alone = measureLimits(shape, figures);
+    const Status status = redis_alone ? measure(controller, shape, rate, *redis_alone, figures)
+                                      : Status(tl::unexpected(redis_alone.error()));
     if (!status) {
       std::cerr << "controller_rows: " << status.error().text() << "\n";
       return 1;
