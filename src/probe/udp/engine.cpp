@@ -185,16 +185,20 @@ void Engine::hasErrors(std::size_t socket, const Instant& now) {
 }
 
 void Engine::handleErrors(std::size_t socket, const Instant& now) {
-  for (const net::Departure& departure : sockets_[socket].departures()) {
+  // Sending ACKs may read more errors, so more departures and bounces may be added meanwhile.
+  auto& departures = sockets_[socket].departures();
+  for (std::size_t i = 0; i < departures.size(); ++i) {
+    const net::Departure departure = departures[i];
     if (departure.tag.kind == kPingTag) {
       prober_.sent(departure.tag.id, departure.utc);
     } else {
       responders_[socket].departed(departure.tag.id, departure.utc, now);
     }
   }
-  sockets_[socket].departures().clear();
-  for (const net::Bounce& bounce : sockets_[socket].bounces()) bounced(bounce, now);
-  sockets_[socket].bounces().clear();
+  departures.clear();
+  auto& bounces = sockets_[socket].bounces();
+  for (std::size_t i = 0; i < bounces.size(); ++i) bounced(net::Bounce(bounces[i]), now);
+  bounces.clear();
   responders_[socket].sendAcks();
 }
 
