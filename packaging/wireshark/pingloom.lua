@@ -138,9 +138,14 @@ p.nonce = ProtoField.uint64("pingloom_probe.nonce", "Nonce", base.HEX)
 p.q_key = ProtoField.uint32("pingloom_probe.q_key", "Q_Key", base.HEX)
 p.answer_label = ProtoField.uint32("pingloom_probe.answer_label", "Label of the answers", base.DEC)
 p.counted = ProtoField.bool("pingloom_probe.counted", "Counted", 8, nil, 0x04)
+p.deferrable = ProtoField.bool("pingloom_probe.deferrable", "ACK deferrable", 8, nil, 0x08)
 p.probe = ProtoField.uint32("pingloom_probe.probe", "Hash of the probe's name", base.HEX)
 p.window = ProtoField.uint32("pingloom_probe.window", "Window", base.DEC)
 p.responder = ProtoField.uint64("pingloom_probe.responder", "T3 - T2, ns")
+p.earlier = ProtoField.uint32("pingloom_probe.earlier", "Earlier exchange")
+p.earlier_unknown = ProtoField.bool("pingloom_probe.earlier.unknown", "No T3", 32, nil, 0x80000000)
+p.earlier_stalled = ProtoField.bool("pingloom_probe.earlier.stalled", "Stalled", 32, nil, 0x40000000)
+p.earlier_responder = ProtoField.uint32("pingloom_probe.earlier.responder", "T3 - T2, ns", base.DEC, nil, 0x3fffffff)
 
 function probe.dissector(buffer, pinfo, root)
   local bytes = buffer:range()
@@ -162,10 +167,17 @@ function probe.dissector(buffer, pinfo, root)
     tree:add(p.q_key, bytes(24, 4))
     tree:add(p.answer_label, bytes(28, 4))
     tree:add(p.counted, bytes(4, 1))
+    tree:add(p.deferrable, bytes(4, 1))
   end
   if kind == 1 and math.floor(bytes(4, 1):uint() / 4) % 2 == 1 and bytes:len() >= PROBE_HEAD + 16 then
     tree:add(p.probe, bytes(32, 4))
     tree:add(p.window, bytes(36, 4))
+  end
+  for at = PROBE_HEAD, kind == 2 and bytes:len() - 8 or 0, 8 do
+    local earlier = tree:add(p.earlier, bytes(at, 4))
+    earlier:add(p.earlier_unknown, bytes(at + 4, 4))
+    earlier:add(p.earlier_stalled, bytes(at + 4, 4))
+    earlier:add(p.earlier_responder, bytes(at + 4, 4))
   end
   if kind == 3 and bytes:len() >= PROBE_HEAD + 8 then tree:add(p.responder, bytes(24, 8)) end
   return bytes:len()

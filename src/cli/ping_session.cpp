@@ -28,6 +28,7 @@ class SessionBase : public PingSession {
   explicit SessionBase(const PingRequest& request) : request_(request) {
     context_.listen = {request.source};
     context_.incarnation = static_cast<std::uint32_t>(randomU64());
+    context_.one_off = true;
     context_.clock = &clock_;
     context_.windows = &queue_;
   }

@@ -25,6 +25,7 @@ constexpr int kEndpointPatience = 100;  // looks, once there is one, for the oth
 
 void prepare(probe::AgentContext& context, const rdma::DeviceOptions& options) {
   context.incarnation = static_cast<std::uint32_t>(randomU64());
+  context.one_off = true;
   context.open_device = [options](const IpAddress& address) {
     return rdma::openDevice(address, options);
   };

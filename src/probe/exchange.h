@@ -13,9 +13,9 @@
 namespace pingloom::probe {
 
 enum class AckState : std::uint8_t {
-  kMissing,  // no ACK has arrived
-  kNoTime,   // the ACK arrived without T3 - T2
-  kTime,     // the ACK arrived with T3 - T2
+  kMissing,  // neither an ACK nor a later PONG has told of T3 - T2
+  kNoTime,   // the responder has told that it does not know T3 - T2
+  kTime,     // the responder has told T3 - T2
 };
 
 struct ExchangeTimes {

@@ -14,7 +14,7 @@ namespace pingloom::probe {
 enum class ExchangeState : std::uint8_t {
   kFree,
   kOpen,      // no PONG has arrived; an ACK that overtook its PONG may have
-  kAnswered,  // the PONG has arrived and the ACK has not
+  kAnswered,  // the PONG has arrived, and T3 - T2 is not known yet
   kLate,      // the PONG arrived after the timeout, so the exchange will count as lost
   kSettled,   // the verdict is counted; the entry stays to recognise duplicates
 };
@@ -32,7 +32,7 @@ struct Exchange {
   std::uint32_t newer = 0;
   std::uint16_t queue = 0;
   ExchangeState state = ExchangeState::kFree;
-  bool peer_stalled = false;  // the PONG or the ACK carried the flag
+  bool stalled = false;  // this process or the responder did, so that the times are spoilt
 };
 
 // An id consists of a slot's number and the slot's generation, so that a late packet of a released

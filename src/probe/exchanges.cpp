@@ -8,6 +8,14 @@ namespace {
 
 constexpr Nanos kVerdictSlack = 20 * kMillisecond;
 constexpr Nanos kListenerSlack = 5 * kMillisecond;
+// T3 - T2 may come with the next ping's PONG if that ping follows within this time. If it does not,
+// an ACK brings T3 - T2 before the exchange expires, provided that the timeout is not too short.
+constexpr Nanos kMaxDeferral = kSecond;
+constexpr Nanos kMinDeferralTimeout = 200 * kMillisecond;
+
+bool mayDefer(const plan::ProbeSpec& probe) {
+  return probe.interval <= kMaxDeferral && probe.timeout >= kMinDeferralTimeout;
+}
 
 }  // namespace
 
@@ -31,8 +39,9 @@ wire::ProbeMessage Exchanges::pingOf(const Exchange& exchange) const {
   made.length = static_cast<std::uint16_t>(wire::paddedPing(payload));
   made.id = exchange.id;
   made.nonce = exchange.nonce;
-  if (tasks_->isBurst(exchange.task)) return made;
+  if (one_off_ || tasks_->isBurst(exchange.task)) return made;
   made.flags = wire::kFlagCounted;
+  if (mayDefer((*tasks_)[exchange.task].assignment->probe)) made.flags |= wire::kFlagDeferrable;
   made.probe = (*tasks_)[exchange.task].windows.probeTag();
   made.window = static_cast<std::uint32_t>(exchange.window);
   return made;
@@ -57,8 +66,12 @@ void Exchanges::stamped(std::uint32_t id, std::uint64_t t1) {
 
 // Whether the other side stalled and its timestamps are useless because of that.
 bool Exchanges::spoils(const wire::ProbeMessage& message) const {
-  return message.stalled() && (rule_ == StallRule::kSpoils ||
-                               message.clock == static_cast<std::uint8_t>(ClockSource::kSoftware));
+  return message.stalled() && spoilsBy(message.clock);
+}
+
+// Whether a stall of a host whose timestamps come from `clock` makes them useless.
+bool Exchanges::spoilsBy(std::uint8_t clock) const {
+  return rule_ == StallRule::kSpoils || clock == static_cast<std::uint8_t>(ClockSource::kSoftware);
 }
 
 bool Exchanges::stalledMeanwhile(const ExchangeTimes& times) const {
@@ -111,6 +124,8 @@ std::optional<DropReason> Exchanges::answered(const Answer& answer, const Instan
   if (targetOf(*exchange) != answer.from) return DropReason::kSource;
   if (answer.message.type == wire::ProbeType::kPong) {
     pong(*exchange, answer, now);
+    const auto& residences = answer.message.residences;
+    for (std::size_t i = 0; i < answer.message.residence_count; ++i) told(residences[i], answer);
   } else {
     ack(*exchange, answer);
   }
@@ -126,7 +141,7 @@ void Exchanges::pong(Exchange& exchange, const Answer& answer, const Instant& no
   times.handled = now;
   times.has_t4 = answer.ticks.has_value();
   times.t4 = answer.ticks.value_or(0);
-  exchange.peer_stalled |= spoils(answer.message);
+  exchange.stalled |= spoils(answer.message) || stalledMeanwhile(times);
   const Nanos timeout = (*tasks_)[exchange.task].assignment->probe.timeout;
   // Without T1 and T4 it is unknown whether the PONG waited in the socket while this host stalled.
   const bool excused =
@@ -140,29 +155,44 @@ void Exchanges::pong(Exchange& exchange, const Answer& answer, const Instant& no
     return;
   }
   exchange.state = ExchangeState::kAnswered;
-  // The counts are seldom in the cache, and the ACK that changes them arrives soon.
-  const auto* counts = reinterpret_cast<const char*>(&windowOf(exchange));
-  for (std::size_t at = 0; at < sizeof(PairWindow); at += 64) __builtin_prefetch(counts + at, 1);
   if (times.ack != AckState::kMissing) settle(exchange);
 }
 
 void Exchanges::ack(Exchange& exchange, const Answer& answer) {
+  const bool no_time = (answer.message.flags & wire::kFlagNoT3) != 0;
+  constexpr std::uint64_t kMax = std::numeric_limits<Nanos>::max();
+  acknowledge(exchange, spoils(answer.message), no_time ? AckState::kNoTime : AckState::kTime,
+              static_cast<Nanos>(std::min(answer.message.responder_ns, kMax)));
+}
+
+// A PONG of the pair tells T3 - T2 of an earlier exchange, in place of an ACK. The PONG itself is
+// genuine, so it is enough that the other exchange has the same target.
+void Exchanges::told(const wire::Residence& residence, const Answer& answer) {
+  Exchange* exchange = table_.find(residence.id);
+  if (exchange == nullptr || !awaitsAck(*exchange)) return;
+  if (targetOf(*exchange) != answer.from) return;
+  const bool spoilt = residence.stalled && spoilsBy(answer.message.clock);
+  acknowledge(*exchange, spoilt, residence.known ? AckState::kTime : AckState::kNoTime,
+              residence.responder_ns);
+}
+
+bool Exchanges::awaitsAck(const Exchange& exchange) {
   const bool waits =
       exchange.state == ExchangeState::kOpen || exchange.state == ExchangeState::kAnswered;
-  if (!waits || exchange.times.ack != AckState::kMissing) return;
-  exchange.peer_stalled |= spoils(answer.message);
-  const bool no_time = (answer.message.flags & wire::kFlagNoT3) != 0;
-  exchange.times.ack = no_time ? AckState::kNoTime : AckState::kTime;
-  constexpr std::uint64_t kMax = std::numeric_limits<Nanos>::max();
-  exchange.times.responder_ns = static_cast<Nanos>(std::min(answer.message.responder_ns, kMax));
+  return waits && exchange.times.ack == AckState::kMissing;
+}
+
+void Exchanges::acknowledge(Exchange& exchange, bool spoilt, AckState state, Nanos responder_ns) {
+  if (!awaitsAck(exchange)) return;
+  exchange.stalled |= spoilt;
+  exchange.times.ack = state;
+  exchange.times.responder_ns = responder_ns;
   if (exchange.state == ExchangeState::kAnswered) settle(exchange);
 }
 
 void Exchanges::settle(Exchange& exchange) {
-  const ExchangeTimes& times = exchange.times;
-  const bool stalled = exchange.peer_stalled || stalledMeanwhile(times);
   exchange.state = ExchangeState::kSettled;
-  addReceived(judge(times, clock_, stalled), windowOf(exchange));
+  addReceived(judge(exchange.times, clock_, exchange.stalled), windowOf(exchange));
 }
 
 Nanos Exchanges::nextWake() const {
@@ -205,8 +235,11 @@ void Exchanges::move(const std::vector<TaskMove>& moves) {
   });
 }
 
-void Exchanges::forgetAll() {
-  table_.forEach([&](Exchange& exchange) { table_.release(exchange); });
+void Exchanges::settleAndForgetAll() {
+  table_.forEach([&](Exchange& exchange) {
+    if (exchange.state == ExchangeState::kAnswered) settle(exchange);
+    table_.release(exchange);
+  });
 }
 
 }  // namespace pingloom::probe

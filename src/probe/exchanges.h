@@ -21,7 +21,7 @@ namespace pingloom::probe {
 // Why a PING did not arrive, as told by the network or the kernel.
 enum class Failure : std::uint8_t { kRefused, kUnreachable };
 
-// A PONG or an ACK as it was received.
+// A PONG or an ACK as it was received. A PONG may tell of earlier exchanges too.
 struct Answer {
   wire::ProbeMessage message;
   SocketAddress from;
@@ -76,7 +76,8 @@ class Exchanges {
 
   // Called after a plan change. Exchanges of pairs that are gone are forgotten.
   void move(const std::vector<TaskMove>& moves);
-  void forgetAll();
+  // Counts the answered exchanges as they stand and forgets all. The windows are still open.
+  void settleAndForgetAll();
   // Drops the unanswered exchanges that which(task, target) selects, without counting them, because
   // the endpoint that sent them or would receive them is gone.
   template <typename Which>
@@ -92,6 +93,8 @@ class Exchanges {
   }
   // Hears of exchanges that go wrong; it outlives this.
   void setListener(PingListener* listener) { listener_ = listener; }
+  // As AgentContext::one_off.
+  void setOneOff(bool one_off) { one_off_ = one_off; }
   // nullptr where there is none with this id (any more).
   const Exchange* find(std::uint32_t id) { return table_.find(id); }
   std::size_t size() const { return table_.size(); }
@@ -101,10 +104,14 @@ class Exchanges {
   PairWindow& windowOf(const Exchange& exchange);
   void pong(Exchange& exchange, const Answer& answer, const Instant& now);
   void ack(Exchange& exchange, const Answer& answer);
+  void told(const wire::Residence& residence, const Answer& answer);
+  static bool awaitsAck(const Exchange& exchange);
+  void acknowledge(Exchange& exchange, bool spoilt, AckState state, Nanos responder_ns);
   void settle(Exchange& exchange);
   void fail(Exchange& exchange, Failure failure);
   void tell(PingEvent event, const Exchange& exchange, Nanos now) const;
   bool spoils(const wire::ProbeMessage& message) const;
+  bool spoilsBy(std::uint8_t clock) const;
   bool stalledMeanwhile(const ExchangeTimes& times) const;
 
   TaskList* tasks_;
@@ -114,6 +121,7 @@ class Exchanges {
   std::uint16_t port_;
   ExchangeTable table_;
   PingListener* listener_ = nullptr;
+  bool one_off_ = false;
   std::function<void(std::uint32_t, std::uint32_t)> lost_ = [](std::uint32_t, std::uint32_t) {};
 };
 

@@ -71,6 +71,9 @@ struct AgentContext {
   // The RDMA transport publishes its endpoints here, and the UDP transport answers queries for
   // them.
   EndpointBoard* endpoint_board = nullptr;
+  // The pings belong to no plan and are waited for, so their PINGs are neither counted nor is an
+  // ACK deferred.
+  bool one_off = false;
   // Hears of pings that go wrong; nullptr if nobody listens.
   PingListener* listener = nullptr;
   // Called from a transport's thread when its endpoints() have changed. It must not wait.

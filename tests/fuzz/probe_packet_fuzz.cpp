@@ -14,6 +14,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (message.length != size) std::abort();
   if (parse({again.data(), size}, reparsed) != ProbeParseError::kNone) std::abort();
   if (reparsed.id != message.id || reparsed.nonce != message.nonce) std::abort();
+  if (reparsed.residence_count != message.residence_count) std::abort();
+  for (std::size_t i = 0; i < message.residence_count; ++i) {
+    if (!(reparsed.residences[i] == message.residences[i])) std::abort();
+  }
   if (reparsed.probe != message.probe || reparsed.window != message.window) std::abort();
   return 0;
 }

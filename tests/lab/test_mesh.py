@@ -155,12 +155,13 @@ probes:
             rows = Rows(self.mesh, "rxe").gather_until(
                 lambda rows: sum(rows.total(pair, "sent") for pair in concerned) >= 500,
                 "500 exchanges with host 2", 150)
-        # Of each exchange, host 2 sends the PING, or the PONG and the ACK.
+        # Of each exchange, host 2 sends the PING or the PONG.
         self.is_tenth("lost", sum(rows.total(pair, "lost") for pair in concerned),
                       sum(rows.total(pair, "sent") for pair in concerned))
         answered = {pair for pair in concerned if pair[1] == self.mesh.address(2)}
-        self.is_tenth("ack_lost", sum(rows.total(pair, "ack_lost") for pair in answered),
-                      sum(rows.total(pair, "received") for pair in answered))
+        untold = sum(rows.total(pair, "ack_lost") for pair in answered)
+        say(f"  ack_lost: {untold}")
+        self.assertLessEqual(untold, 2, "one of four PONGs tells of each exchange, but for one in 10,000")
         for pair in self.pairs["rxe"] - answered:
             self.assertEqual(rows.total(pair, "ack_lost"), 0, pair)
         for pair in self.pairs["rxe"] - concerned:

@@ -18,6 +18,7 @@ DATAGRAM = bytes.fromhex("""
     03050003 04000008 0a000001 0000000000000005""")
 # The example of docs/probe-packets.md.
 PING = bytes.fromhex("504c0101 00020040 01020304 a1b2c3d4 1122334455667788 7bcdef0100000000") + bytes(32)
+PONG = bytes.fromhex("504c0102 00020028 01020305 a1b2c3d4 1122334455667788 01020304 00005208 01020303 c0000000")
 
 
 def packet(payload, source, destination):
@@ -105,6 +106,15 @@ class Dissector(unittest.TestCase):
         pong = bytearray(PING[:24])
         pong[3], pong[7] = 2, 24
         self.assertEqual(self.one(bytes(pong), PROBES, PROBES)[1], f"PONG id {0x01020304}")
+
+    def test_a_pong_that_tells_of_earlier_exchanges(self):
+        fields, _ = self.one(PONG, PROBES, PROBES)
+        self.assertEqual(fields["earlier"], [str(0x01020304), str(0x01020303)])
+        self.assertEqual(fields["earlier.responder"], ["21000", "0"])
+        self.assertEqual(fields["earlier.unknown"], ["0", "1"])
+        self.assertEqual(fields["earlier.stalled"], ["0", "1"])
+        for length in range(24, len(PONG)):
+            self.assertNotIn("Lua Error", self.one(PONG[:length], PROBES, PROBES)[1], length)
 
     def test_damaged_packets_end_no_dissection(self):
         cut = [DATAGRAM[:length] for length in range(len(DATAGRAM))]

@@ -76,6 +76,9 @@ void Port::peersChanged() {
 void Port::flush(const Instant& now) {
   prober_->flush(now);
   tracer_.workChanged(*prober_, now.mono);
+  if (responder_ == nullptr) return;
+  responder_->acknowledgeAll(now);
+  endpoint_->flush();
 }
 
 std::unique_ptr<Prober> Port::makeProber() {
@@ -243,7 +246,7 @@ void Port::elapse(const Instant& now) {
   prober_->elapse(handled, now.mono);
   tracer_.elapse(*prober_, now.mono);
   if (responder_ == nullptr) return;
-  responder_->elapse(now);
+  responder_->elapse(now, handled);
   endpoint_->flush();
 }
 

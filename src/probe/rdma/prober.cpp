@@ -24,6 +24,7 @@ Prober::Prober(const AgentContext& context, const Origin& origin, const Peers& p
       exchanges_(tasks_, stalls, origin.clock, StallRule::kSpoilsSoftware, 0),
       queue_(tasks_, exchanges_, stalls, counts_, kRetry) {
   exchanges_.setListener(context.listener);
+  exchanges_.setOneOff(context.one_off);
   exchanges_.onLost([this](std::uint32_t task, std::uint32_t target) { missed(task, target); });
 }
 
@@ -36,7 +37,7 @@ void Prober::setWork(const std::vector<std::shared_ptr<const plan::Assignment>>&
 }
 
 void Prober::flush(const Instant& now) {
-  exchanges_.forgetAll();
+  exchanges_.settleAndForgetAll();
   tasks_.flush(now.mono);
   queue_.skipFrom(0);
   targets_.clear();

@@ -16,6 +16,7 @@ constexpr int kMaxRounds = 16;
 constexpr Nanos kRetry = kMillisecond;
 
 static_assert(kPingTag != kPongTag);
+static_assert(net::RxBatch::kHead >= wire::kPongMaxBytes);
 
 }  // namespace
 
@@ -57,6 +58,7 @@ void Engine::setWork(const Work& work, const Instant& now) {
 void Engine::flush(const Instant& now) {
   prober_.flush(now);
   tracer_.workChanged(prober_);
+  for (Responder& responder : responders_) responder.acknowledgeAll(now);
 }
 
 void Engine::addTo(TransportCounters& counters) {
@@ -216,10 +218,11 @@ void Engine::bounced(const net::Bounce& bounce, const Instant& now) {
 }
 
 void Engine::elapse(const Instant& now) {
-  prober_.elapse(now.mono - std::exchange(behind_, 0), now.mono);
+  const Nanos handled = now.mono - std::exchange(behind_, 0);
+  prober_.elapse(handled, now.mono);
   tracer_.elapse(prober_, now.mono);
   for (std::size_t i = 0; i < sockets_.size(); ++i) {
-    if (responders_[i].nextGiveUp() <= now.mono) responders_[i].giveUp(now);
+    if (responders_[i].nextGiveUp() <= now.mono) responders_[i].giveUp(now, handled);
     answer(i, now);
   }
 }

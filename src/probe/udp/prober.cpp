@@ -17,6 +17,7 @@ Prober::Prober(const AgentContext& context, StallWatch& stalls, net::RxBatch& sc
       exchanges_(tasks_, stalls, TickClock::nanoseconds(ClockSource::kKernel), StallRule::kSpoils,
                  context.port) {
   exchanges_.setListener(context.listener);
+  exchanges_.setOneOff(context.one_off);
 }
 
 void Prober::setSockets(std::vector<net::UdpSocket>& sockets) {
@@ -53,7 +54,7 @@ void Prober::endBurst() {
 }
 
 void Prober::flush(const Instant& now) {
-  exchanges_.forgetAll();
+  exchanges_.settleAndForgetAll();
   tasks_.flush(now.mono);
   findRoutes();
 }

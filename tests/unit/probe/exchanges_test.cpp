@@ -49,6 +49,13 @@ class ExchangesTest : public testing::Test {
     message.responder_ns = 3 * kMicrosecond;
     return answer(message, wire::ProbeType::kAck, host, now, now);
   }
+  // A PONG to `message` that tells of an earlier exchange of the pair.
+  std::optional<DropReason> telling(wire::ProbeMessage message, const wire::Residence& residence,
+                                    std::uint32_t host, Nanos arrived) {
+    message.residences[0] = residence;
+    message.residence_count = 1;
+    return pong(message, host, arrived);
+  }
   // Returns the counts of host target + 1 in the only window.
   const PairWindow& window(std::uint32_t target) {
     return tasks[0].windows.windowFor(target, tasks[0].windows.open(0));
@@ -81,6 +88,112 @@ TEST_F(ExchangesTest, PongAndAckMakeAResult) {
   exchanges.expire(kSecond + kTimeout + kWindowGrace);
   EXPECT_EQ(exchanges.size(), 0U);
   EXPECT_EQ(window(1).sent, 1U) << "once only";
+}
+
+TEST_F(ExchangesTest, ALaterPongBringsTheResponderTime) {
+  const auto first = ping(1, kSecond);
+  pong(first, 2, kSecond + 11 * kMicrosecond);
+  const auto second = ping(1, 2 * kSecond);
+  EXPECT_EQ(window(1).received, 0U);
+  telling(second, {first.id, 3000, true, false}, 2, 2 * kSecond + 11 * kMicrosecond);
+  EXPECT_EQ(window(1).received, 1U) << "the first";
+  EXPECT_EQ(window(1).network.sum(), 7000U);
+  EXPECT_EQ(window(1).responder.sum(), 3000U);
+  EXPECT_EQ(window(1).prober.sum(), 3000U);
+  const auto third = ping(1, 2 * kSecond + 500 * kMillisecond);
+  telling(third, {first.id, 9000, true, false}, 2, 2 * kSecond + 500'011 * kMicrosecond);
+  EXPECT_EQ(window(1).received, 1U) << "it was told before";
+  ack(second, 2, 2 * kSecond + 600 * kMillisecond);
+  EXPECT_EQ(window(1).received, 2U);
+  exchanges.expire(5 * kSecond);
+  EXPECT_EQ(window(1).received, 3U);
+  EXPECT_EQ(window(1).ack_lost, 1U) << "nobody told of the third";
+  EXPECT_EQ(window(1).responder.sum(), 6000U);
+}
+
+TEST_F(ExchangesTest, ALaterPongMayComeBeforeAnEarlierOne) {
+  const auto first = ping(1, kSecond);
+  const auto second = ping(1, kSecond + kMillisecond);
+  telling(second, {first.id, 3000, true, false}, 2, kSecond + 1'011 * kMicrosecond);
+  EXPECT_EQ(window(1).received, 0U);
+  pong(first, 2, kSecond + 2 * kMillisecond);
+  EXPECT_EQ(window(1).received, 1U);
+  EXPECT_EQ(window(1).responder.sum(), 3000U);
+}
+
+TEST_F(ExchangesTest, ALaterPongTellsOfStallsAndOfTimesThatAreUnknown) {
+  const auto stalled = ping(1, kSecond);
+  const auto unknown = ping(1, kSecond + kMicrosecond);
+  pong(stalled, 2, kSecond + 11 * kMicrosecond);
+  pong(unknown, 2, kSecond + 12 * kMicrosecond);
+  auto last = ping(1, 2 * kSecond);
+  last.residences = {{{stalled.id, 3000, true, true}, {unknown.id, 0, false, false}}};
+  last.residence_count = 2;
+  pong(last, 2, 2 * kSecond + 11 * kMicrosecond);
+  EXPECT_EQ(window(1).received, 2U);
+  EXPECT_EQ(anomalies(1, Anomaly::kStalled), 1U);
+  EXPECT_EQ(anomalies(1, Anomaly::kNoTimestamp), 1U);
+  EXPECT_EQ(window(1).responder.count(), 0U);
+}
+
+TEST_F(ExchangesTest, AHostTellsOnlyOfItsOwnExchanges) {
+  const auto others = ping(0, kSecond);
+  pong(others, 1, kSecond + 11 * kMicrosecond);
+  const auto own = ping(1, kSecond);
+  telling(own, {others.id, 1, true, false}, 2, kSecond + 11 * kMicrosecond);
+  EXPECT_EQ(window(0).received, 0U);
+  const auto again = ping(1, kSecond);
+  telling(again, {12345U << 17, 1, true, false}, 2, kSecond + 11 * kMicrosecond);
+  auto forged = ping(1, kSecond);
+  ++forged.nonce;
+  EXPECT_EQ(telling(forged, {own.id, 1, true, false}, 2, kSecond + 11 * kMicrosecond),
+            DropReason::kNonce);
+  EXPECT_EQ(window(1).received, 0U) << "nothing is told by a PONG that is not genuine";
+}
+
+TEST_F(ExchangesTest, PingsThatAreWaitedForGetTheirAcksAtOnce) {
+  exchanges.setOneOff(true);
+  const auto message = exchanges.pingOf(*exchanges.open(0, 1, 99, at(kSecond)));
+  EXPECT_FALSE(message.deferrable());
+  EXPECT_FALSE(message.counted());
+}
+
+TEST_F(ExchangesTest, WhatIsAnsweredCountsWhenAllIsForgotten) {
+  const auto answered = ping(1, kSecond);
+  ping(1, kSecond);
+  pong(answered, 2, kSecond + 11 * kMicrosecond);
+  exchanges.settleAndForgetAll();
+  EXPECT_EQ(exchanges.size(), 0U);
+  EXPECT_EQ(window(1).sent, 1U);
+  EXPECT_EQ(window(1).received, 1U);
+  EXPECT_EQ(window(1).ack_lost, 1U);
+  EXPECT_EQ(window(1).rtt.count(), 1U);
+}
+
+TEST_F(ExchangesTest, AStallIsNotForgottenUntilTheResponderTimeIsTold) {
+  const auto first = ping(1, kSecond);
+  stalls.observed(kSecond, kSecond + 30 * kMillisecond);
+  pong(first, 2, kSecond + 30 * kMillisecond);
+  for (int i = 1; i <= 100; ++i) {
+    const Nanos later = kSecond + i * 50 * kMillisecond;
+    stalls.observed(later, later + 30 * kMillisecond);
+  }
+  ack(first, 2, kSecond + 900 * kMillisecond);
+  EXPECT_EQ(anomalies(1, Anomaly::kStalled), 1U);
+}
+
+TEST_F(ExchangesTest, PingsThatFollowWithinASecondNeedNoAckAtOnce) {
+  const auto deferrable = [&](Nanos interval, Nanos timeout) {
+    auto made = assignmentTo({1, 2, 3});
+    made->probe.interval = interval;
+    made->probe.timeout = timeout;
+    tasks[0].assignment = made;
+    return exchanges.pingOf(*exchanges.open(0, 1, 99, at(kSecond))).deferrable();
+  };
+  EXPECT_TRUE(deferrable(kSecond, 500 * kMillisecond));
+  EXPECT_TRUE(deferrable(kMillisecond, 200 * kMillisecond));
+  EXPECT_FALSE(deferrable(kSecond + 1, 500 * kMillisecond));
+  EXPECT_FALSE(deferrable(kMillisecond, 199 * kMillisecond)) << "the ACK would come too late";
 }
 
 class Heard : public PingListener {

@@ -9,7 +9,7 @@ namespace pingloom::wire::probe_packet_test {
 namespace {
 
 std::vector<std::uint8_t> bytesOf(const ProbeMessage& message, std::size_t length) {
-  std::vector<std::uint8_t> bytes(std::max<std::size_t>(length, 40));
+  std::vector<std::uint8_t> bytes(std::max<std::size_t>(length, kPongMaxBytes));
   write(message, bytes);
   bytes.resize(length);
   return bytes;
@@ -79,8 +79,51 @@ TEST(ProbePacket, AckCarriesTheResponderTime) {
   EXPECT_TRUE(back.stalled());
 }
 
+// The example of docs/probe-packets.md.
+TEST(ProbePacket, APongTellsOfEarlierExchanges) {
+  ProbeMessage pong;
+  pong.type = ProbeType::kPong;
+  pong.clock = 2;
+  pong.id = 0x01020305;
+  pong.incarnation = 0xA1B2C3D4;
+  pong.nonce = 0x1122334455667788;
+  pong.residences = {{{0x01020304, 21'000, true, false}, {0x01020303, 0, false, true}}};
+  pong.residence_count = 2;
+  ASSERT_EQ(lengthOf(pong), 40U);
+  const auto bytes = bytesOf(pong, 40);
+  const std::vector<std::uint8_t> want = {
+      0x50, 0x4c, 1,    2,    0,    2,    0,    40,   1,    2,    3, 5, 0xa1, 0xb2,
+      0xc3, 0xd4, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 1, 2, 3,    4,
+      0,    0,    0x52, 0x08, 1,    2,    3,    3,    0xc0, 0,    0, 0};
+  EXPECT_EQ(bytes, want);
+  ProbeMessage back;
+  ASSERT_EQ(parse(bytes, back), ProbeParseError::kNone);
+  ASSERT_EQ(back.residence_count, 2U);
+  EXPECT_EQ(back.residences[0], pong.residences[0]);
+  EXPECT_EQ(back.residences[1], pong.residences[1]);
+}
+
+TEST(ProbePacket, RefusesPongsOfOtherLengths) {
+  ProbeMessage pong;
+  pong.type = ProbeType::kPong;
+  pong.residence_count = kMaxResidences;
+  ProbeMessage out;
+  for (std::size_t length = 0; length <= kPongMaxBytes + 16; ++length) {
+    auto bytes = bytesOf(pong, std::max(length, kPongMaxBytes));
+    bytes.resize(length);
+    if (length > 7) bytes[7] = static_cast<std::uint8_t>(length);
+    const bool good = length >= kPongBytes && length <= kPongMaxBytes && length % 8 == 0;
+    EXPECT_EQ(parse(bytes, out) == ProbeParseError::kNone, good) << length;
+    if (length == kPongMaxBytes) {
+      EXPECT_EQ(parseHead(std::span(bytes).first(48), length, out), ProbeParseError::kLength)
+          << "the rest was cut off";
+    }
+  }
+}
+
 TEST(ProbePacket, NeverAnswersMoreThanItWasAsked) {
   EXPECT_GE(kPingMinBytes, kPongBytes + kAckBytes);
+  EXPECT_LE(kPongMaxBytes - kPongBytes, kAckBytes) << "what is told costs no more than the ACK";
 }
 
 TEST(ProbePacket, RefusesEveryDamage) {

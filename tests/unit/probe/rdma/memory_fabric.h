@@ -31,6 +31,8 @@ class MemoryFabric {
   std::map<IpAddress, rdma::PostResult> posts;  // the result of posting to an address
   std::map<std::uint32_t, int> answers;         // PONGs and ACKs that left, by flow label
   bool lose_acks = false;
+  int pongs_of_which_one_arrives = 1;
+  int pongs = 0;
   bool no_timestamps = false;
   std::uint32_t next_qpn = 100;
   int opened = 0;
@@ -119,6 +121,8 @@ class MemoryEndpoint final : public rdma::UdEndpoint {
     const auto to = fabric_->endpoints.find(message.qpn);
     if (to == fabric_->endpoints.end() || message.q_key != to->second->address_.q_key) return;
     if (is_ack && fabric_->lose_acks) return;
+    const bool is_pong = bytes.size() > 3 && bytes[3] == 2;
+    if (is_pong && ++fabric_->pongs % fabric_->pongs_of_which_one_arrives != 0) return;
     rdma::UdPath back = message.path;
     back.gid = address_.gid;
     back.flow_label = 0;  // IPv4 has none

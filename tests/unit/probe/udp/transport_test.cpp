@@ -88,9 +88,11 @@ std::vector<std::uint8_t> bytesOf(wire::ProbeType type, const wire::ProbeMessage
   return bytes;
 }
 
-std::vector<std::uint8_t> pingBytes(std::uint32_t id,
-                                    std::uint16_t length = wire::kPingPaddedBytes) {
+std::vector<std::uint8_t> pingBytes(std::uint32_t id, std::uint16_t length = wire::kPingPaddedBytes,
+                                    std::uint8_t flags = 0, std::uint32_t incarnation = 0) {
   wire::ProbeMessage ping;
+  ping.incarnation = incarnation;
+  ping.flags = flags;
   ping.length = length;
   ping.id = id;
   ping.nonce = 0x1122334455667788;
@@ -396,6 +398,85 @@ TEST(UdpTransport, AnswersFromTheAddressThatWasAsked) {
   ASSERT_NE(tos, nullptr);
   EXPECT_EQ(tos->cmsg_type, IP_TOS);
   EXPECT_EQ(*CMSG_DATA(tos), 104) << "the traffic class of the PING";
+}
+
+TEST(UdpTransport, ALaterPongIsAsGoodAsAnAck) {
+  const std::uint16_t port = freePort();
+  Agent agent({IpAddress()}, port);
+  const RawPeer peer(host(3), 0);
+  const auto ping = [&](std::uint32_t id, const IpAddress& to) {
+    peer.send(pingBytes(id, wire::kPingPaddedBytes, wire::kFlagDeferrable), {to, port});
+    const auto pong = peer.receive();
+    EXPECT_EQ(pong.message.type, wire::ProbeType::kPong) << id;
+    EXPECT_EQ(pong.message.id, id);
+    return pong.message;
+  };
+  EXPECT_EQ(ping(1, host(200)).residence_count, 0U);
+  EXPECT_EQ(ping(2, host(201)).residence_count, 0U) << "another address of this host";
+  const auto third = ping(3, host(200));
+  ASSERT_EQ(third.residence_count, 1U);
+  EXPECT_EQ(third.residences[0].id, 1U);
+  EXPECT_TRUE(third.residences[0].known);
+  EXPECT_GT(third.residences[0].responder_ns, 0U);
+  const auto fourth = ping(4, host(200));
+  ASSERT_EQ(fourth.residence_count, 2U);
+  EXPECT_EQ(fourth.residences[0].id, 3U);
+  EXPECT_EQ(fourth.residences[1], third.residences[0]);
+  // No PING follows to either address.
+  for (const std::uint32_t id : {2U, 4U}) {
+    const auto ack = peer.receive();
+    EXPECT_EQ(ack.message.type, wire::ProbeType::kAck);
+    EXPECT_EQ(ack.message.id, id);
+    EXPECT_EQ(ack.message.nonce, 0x1122334455667788U);
+    EXPECT_GT(ack.message.responder_ns, 0U);
+    EXPECT_EQ(ack.from, (SocketAddress{host(id == 2 ? 201 : 200), port}));
+  }
+  EXPECT_EQ(ping(5, host(200)).residence_count, 0U) << "it has forgotten the source";
+}
+
+// PINGs that are forged in a host's name neither learn of its exchanges nor take anything from it.
+TEST(UdpTransport, TellsAnotherIncarnationNothing) {
+  const std::uint16_t port = freePort();
+  Agent agent({host(1)}, port);
+  const RawPeer peer(host(3), 0);
+  const auto told = [&](std::uint32_t id, std::uint32_t incarnation) {
+    peer.send(pingBytes(id, wire::kPingPaddedBytes, wire::kFlagDeferrable, incarnation),
+              {host(1), port});
+    const auto pong = peer.receive();
+    EXPECT_EQ(pong.message.id, id);
+    return pong.message.residence_count;
+  };
+  EXPECT_EQ(told(1, 700), 0U);
+  for (std::uint32_t id = 2; id < 8; ++id) EXPECT_EQ(told(id, 700 + id), 0U);
+  EXPECT_EQ(told(8, 700), 1U);
+}
+
+TEST(UdpTransport, SendsTheAcksThatItOwesBeforeItStops) {
+  const std::uint16_t port = freePort();
+  Agent agent({host(1)}, port);
+  const RawPeer peer(host(3), 0);
+  peer.send(pingBytes(1, wire::kPingPaddedBytes, wire::kFlagDeferrable), {host(1), port});
+  EXPECT_EQ(peer.receive().message.type, wire::ProbeType::kPong);
+  const Nanos begin = monotonicNow();
+  agent.transport->flush();
+  EXPECT_EQ(peer.receive().message.type, wire::ProbeType::kAck);
+  EXPECT_LT(monotonicNow() - begin, kSecond);
+}
+
+TEST(UdpTransport, ShortPingsGetNoAcksLaterEither) {
+  const std::uint16_t port = freePort();
+  Agent agent({host(1)}, port);
+  const RawPeer peer(host(3), 0);
+  const std::uint16_t shortest = wire::kPingMinBytes + wire::kUdpV4Headers;
+  for (std::uint32_t id = 1; id <= 3; ++id) {
+    peer.send(pingBytes(id, shortest - 1, wire::kFlagDeferrable), {host(1), port});
+    const auto pong = peer.receive();
+    EXPECT_EQ(pong.message.id, id);
+    EXPECT_EQ(pong.message.residence_count, 0U);
+  }
+  agent.transport->flush();
+  peer.send(pingBytes(4), {host(1), port});
+  EXPECT_EQ(peer.receive().message.type, wire::ProbeType::kPong) << "no ACK before it";
 }
 
 TEST(UdpTransport, AnswersPingsOfEverySizeThatIsAllowed) {
