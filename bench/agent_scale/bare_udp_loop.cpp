@@ -22,7 +22,8 @@ constexpr std::uint32_t kFirstTarget = 0x7F010000;  // 127.1.0.0
 
 class Loop {
  public:
-  Result<ExchangeResult> run(std::uint64_t exchanges, std::size_t batch, std::uint32_t targets);
+  Result<ExchangeResult> run(std::uint64_t exchanges, std::size_t batch, std::uint32_t targets,
+                             bool acks);
 
  private:
   Status open(UniqueFd& socket, std::uint32_t address);
@@ -32,7 +33,7 @@ class Loop {
   std::size_t receive(const UniqueFd& socket, std::size_t most, int flags) {
     return in_.receive(socket.get(), most, flags, result_.timestamps);
   }
-  Status exchangeOnce(std::size_t batch, std::uint32_t targets);
+  Status exchangeOnce(std::size_t batch, std::uint32_t targets, bool acks);
 
   UniqueFd prober_;
   UniqueFd responder_;
@@ -96,7 +97,7 @@ void Loop::makeAcks(std::size_t count) {
   }
 }
 
-Status Loop::exchangeOnce(std::size_t batch, std::uint32_t targets) {
+Status Loop::exchangeOnce(std::size_t batch, std::uint32_t targets, bool acks) {
   makePings(batch, targets);
   if (auto sent = out_.send(prober_.get(), batch); !sent) return sent;
   receive(prober_, batch, MSG_ERRQUEUE);
@@ -104,19 +105,22 @@ Status Loop::exchangeOnce(std::size_t batch, std::uint32_t targets) {
   makePongs(arrived);
   if (auto sent = out_.send(responder_.get(), arrived); !sent) return sent;
   const std::size_t stamped = receive(responder_, batch, MSG_ERRQUEUE);
-  makeAcks(arrived);
-  if (auto sent = out_.send(responder_.get(), std::min(arrived, stamped)); !sent) return sent;
-  result_.exchanges += receive(prober_, 2 * batch, 0) / 2;
+  if (acks) {
+    makeAcks(arrived);
+    if (auto sent = out_.send(responder_.get(), std::min(arrived, stamped)); !sent) return sent;
+  }
+  const std::size_t answers = acks ? 2 : 1;
+  result_.exchanges += receive(prober_, answers * batch, 0) / answers;
   return {};
 }
 
-Result<ExchangeResult> Loop::run(std::uint64_t exchanges, std::size_t batch,
-                                 std::uint32_t targets) {
+Result<ExchangeResult> Loop::run(std::uint64_t exchanges, std::size_t batch, std::uint32_t targets,
+                                 bool acks) {
   if (auto opened = open(prober_, 0x7F000001); !opened) return tl::unexpected(opened.error());
   if (auto opened = open(responder_, INADDR_ANY); !opened) return tl::unexpected(opened.error());
   const Nanos before = threadCpu();
   for (std::uint64_t done = 0; done < exchanges; done += batch) {
-    if (auto went = exchangeOnce(batch, targets); !went) return tl::unexpected(went.error());
+    if (auto went = exchangeOnce(batch, targets, acks); !went) return tl::unexpected(went.error());
   }
   result_.cpu = threadCpu() - before;
   return result_;
@@ -125,9 +129,9 @@ Result<ExchangeResult> Loop::run(std::uint64_t exchanges, std::size_t batch,
 }  // namespace
 
 Result<ExchangeResult> runBareUdpLoop(std::uint64_t exchanges, std::size_t batch,
-                                      std::uint32_t targets) {
+                                      std::uint32_t targets, bool acks) {
   return std::make_unique<Loop>()->run(
-      exchanges, std::min<std::size_t>(batch, DatagramBatch::kMax / 2), targets);
+      exchanges, std::min<std::size_t>(batch, DatagramBatch::kMax / 2), targets, acks);
 }
 
 }  // namespace pingloom::bench

@@ -27,9 +27,10 @@ double microseconds(Nanos total, std::uint64_t times) {
   return static_cast<double>(total) / 1e3 / static_cast<double>(std::max<std::uint64_t>(1, times));
 }
 
-Result<double> bareMicroseconds(const Load& load) {
-  const auto bare = load.rdma ? runBareRoceLoop({kBareExchanges, kBareBatch, kRdmaPayload}, false)
-                              : runBareUdpLoop(kBareExchanges, kBareBatch, load.targets);
+Result<double> bareMicroseconds(const Load& load, bool acks) {
+  const auto bare = load.rdma
+                        ? runBareRoceLoop({kBareExchanges, kBareBatch, kRdmaPayload}, false, acks)
+                        : runBareUdpLoop(kBareExchanges, kBareBatch, load.targets, acks);
   if (!bare) return tl::unexpected(bare.error());
   return bare->microsecondsEach();
 }
@@ -44,14 +45,16 @@ void printWindows(const ProberFigures& prober) {
   std::fflush(stdout);
 }
 
-// Makes one run between two of the bare loop.
+// Makes one run between two of the bare loop, and then one of the bare loop without ACKs.
 Status measure(const Load& load, Figures& figures) {
-  const auto bare_before = bareMicroseconds(load);
+  const auto bare_before = bareMicroseconds(load, true);
   if (!bare_before) return tl::unexpected(bare_before.error());
   const auto run = runAgents(load);
   if (!run) return tl::unexpected(run.error());
-  const auto bare_after = bareMicroseconds(load);
+  const auto bare_after = bareMicroseconds(load, true);
   if (!bare_after) return tl::unexpected(bare_after.error());
+  const auto bare_of_two = bareMicroseconds(load, false);
+  if (!bare_of_two) return tl::unexpected(bare_of_two.error());
   const ProberFigures& prober = run->prober;
   printWindows(prober);
   const double cpu = microseconds(run->prober_cpu + run->responder_cpu, prober.sent);
@@ -64,6 +67,8 @@ Status measure(const Load& load, Figures& figures) {
   figures.add("CPU per exchange, prober alone", "us", microseconds(run->prober_cpu, prober.sent));
   figures.add("limit: bare loop, CPU per exchange", "us", bare);
   figures.add("CPU per exchange, of the bare loop's", "", cpu / bare);
+  figures.add("limit: bare loop without ACKs, CPU per exchange", "us", *bare_of_two);
+  figures.add("CPU per exchange, of the bare loop's without ACKs", "", cpu / *bare_of_two);
   figures.add("resident memory of the prober", "MiB",
               static_cast<double>(run->prober_resident_bytes) / (1 << 20));
   return {};

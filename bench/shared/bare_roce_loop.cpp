@@ -53,7 +53,7 @@ void Side::prepare(std::uint32_t to, std::size_t bytes) {
 
 class Loop {
  public:
-  Result<ExchangeResult> run(const ExchangeTask& task, bool raw);
+  Result<ExchangeResult> run(const ExchangeTask& task, bool raw, std::size_t answers);
 
  private:
   std::size_t receive(int descriptor, std::size_t most, int flags) {
@@ -61,7 +61,7 @@ class Loop {
   }
   // Sends `count` and hears when they left.
   Status sendStamped(Side& side, std::size_t count);
-  Status exchangeOnce(std::size_t batch);
+  Status exchangeOnce(std::size_t batch, std::size_t answers);
 
   Side prober_;
   Side responder_;
@@ -75,17 +75,17 @@ Status Loop::sendStamped(Side& side, std::size_t count) {
   return {};
 }
 
-Status Loop::exchangeOnce(std::size_t batch) {
+Status Loop::exchangeOnce(std::size_t batch, std::size_t answers) {
   if (auto sent = sendStamped(prober_, batch); !sent) return sent;
   const std::size_t arrived = receive(responder_.receiving(), batch, 0);
-  for (int answer = 0; answer < 2; ++answer) {  // PONG, then ACK
+  for (std::size_t answer = 0; answer < answers; ++answer) {  // PONG, then ACK
     if (auto sent = sendStamped(responder_, arrived); !sent) return sent;
   }
-  result_.exchanges += receive(prober_.receiving(), 2 * batch, 0) / 2;
+  result_.exchanges += receive(prober_.receiving(), answers * batch, 0) / answers;
   return {};
 }
 
-Result<ExchangeResult> Loop::run(const ExchangeTask& task, bool raw) {
+Result<ExchangeResult> Loop::run(const ExchangeTask& task, bool raw, std::size_t answers) {
   if (auto opened = prober_.open(kProberAddress, raw); !opened) {
     return tl::unexpected(opened.error());
   }
@@ -101,7 +101,7 @@ Result<ExchangeResult> Loop::run(const ExchangeTask& task, bool raw) {
   responder_.prepare(kProberAddress, bytes);
   const Nanos before = threadCpu();
   for (std::uint64_t done = 0; done < task.exchanges; done += task.batch) {
-    if (auto went = exchangeOnce(task.batch); !went) return tl::unexpected(went.error());
+    if (auto went = exchangeOnce(task.batch, answers); !went) return tl::unexpected(went.error());
   }
   result_.cpu = threadCpu() - before;
   return result_;
@@ -109,8 +109,8 @@ Result<ExchangeResult> Loop::run(const ExchangeTask& task, bool raw) {
 
 }  // namespace
 
-Result<ExchangeResult> runBareRoceLoop(const ExchangeTask& task, bool raw) {
-  return std::make_unique<Loop>()->run(task, raw);
+Result<ExchangeResult> runBareRoceLoop(const ExchangeTask& task, bool raw, bool acks) {
+  return std::make_unique<Loop>()->run(task, raw, acks ? 2 : 1);
 }
 
 }  // namespace pingloom::bench
