@@ -38,11 +38,11 @@ def processor_seconds(pid):
     return time.clock_gettime(~pid << 3 | 2)
 
 
-def resident_mib(pid):
+def resident_mib(pid, kind):
     for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
+        if line.startswith(f"{kind}:"):
             return int(line.split()[1]) / 1024
-    raise SystemExit("idle_agent: no VmRSS")
+    raise SystemExit(f"idle_agent: no {kind}")
 
 
 def alive(http):
@@ -94,7 +94,8 @@ def main():
             used = processor_seconds(agent) - before
             share = used / (time.monotonic() - start)
             print(figures.line("CPU of an agent with nothing to probe", "% of a core", [100 * share]))
-            print(figures.line("resident memory", "MiB", [resident_mib(agent)]))
+            print(figures.line("resident memory", "MiB", [resident_mib(agent, "VmRSS")]))
+            print(figures.line("of it not pages of files", "MiB", [resident_mib(agent, "RssAnon")]))
         finally:
             for child in reversed(children):
                 end(child)
