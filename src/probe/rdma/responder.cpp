@@ -181,11 +181,9 @@ void Responder::elapse(const Instant& now, Nanos handled) {
     if (answer.state == State::kPongSent) {
       // Its departure stays unknown.
       if (age >= kMaxDeparture) pongLeft(number, std::nullopt, now);
-    } else if (age >= kMaxWait) {
-      finish(answer);
-    } else if (answer.state == State::kPongWaits) {
+    } else if (answer.state == State::kPongWaits && age < kMaxWait) {
       postPong(number);
-    } else if (answer.state == State::kAckWaits && postAck(answer)) {
+    } else if (answer.state != State::kDone && (age >= kMaxWait || postAck(answer))) {
       finish(answer);
     }
   }
