@@ -79,8 +79,9 @@ class OverAFabric(unittest.TestCase):
                                 private_network.udp_probe(number, match))
 
     def test_traffic_class_of_ping_pong_and_ack(self):
+        # With this timeout each exchange has an ACK (docs/probe-packets.md).
         mesh = self.mesh(f"  - {{{{ name: udp, protocol: udp, traffic_class: {DSCP_AND_ECN}, "
-                         "mesh: [{v4}, {v6}] }}\n")
+                         "timeout: 150ms, mesh: [{v4}, {v6}] }}\n")
         mesh.wait_for_rows("udp", self.pairs(mesh, 0) | self.pairs(mesh, 1), state="ok")
         table = private_network.Table(lambda: self.fabric.inside(1))
         self.count_classes(table)
