@@ -32,7 +32,7 @@ PROFILES = [
             {"controller_rows": "load generator, and limits"}),
     Profile("controller_rows_paced", f"{BIN}/controller_rows --rate 100000 --rounds 15 --runs 1",
             {"controller_rows": "load generator, and limits"}),
-    Profile("soft_rc", f"{BIN}/soft_rc_bench --runs 3 --soft-only --only 'UDP socket, one core | READ 64 KiB'"),
+    Profile("soft_rc", f"{BIN}/soft_rc_bench --runs 3 --soft-only --only 'READ 64 KiB, MTU 1024'"),
     Profile("fleet_mesh", f"{BIN}/fleet --rows 2000 --window 20s --pushes 1 --windows 1 --restarts 0", {"fleet": GENERATOR}),
     Profile("fleet_steady", f"{BIN}/fleet_steady --seconds 60", {"fleet_steady": GENERATOR}),
     Profile("fleet_cluster", f"/usr/bin/python3 -B tests/integration/postgres.py {BIN}/fleet_cluster --rows 500 --windows 4 "
